@@ -1,0 +1,1 @@
+pub const VOCABULARY_SIZE: usize = 1971;

@@ -1,0 +1,96 @@
+//! Failures that a user can mend: what was seen, what was wanted, one next step, and the exit code.
+//!
+//! Everything else is a plain [`anyhow::Error`]. `ui::error` prints both; `main` turns them into a code.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What the process ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exit {
+    /// 1: a stage failed, or a bug.
+    Failed,
+    /// 2: the command line or the experiment is wrong.
+    Usage,
+    /// 3: work is left to do (`plan --check`).
+    Incomplete,
+    /// 4: a gate refused.
+    Refused,
+    /// 5: what was asked cannot be compared, or no verdict was reached.
+    NotComparable,
+    /// 75: another process holds what is needed, and `--no-wait` was given.
+    Locked,
+    /// 130: interrupted, with the work kept.
+    Interrupted,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Incomplete => 3,
+            Self::Refused => 4,
+            Self::NotComparable => 5,
+            Self::Locked => 75,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+/// A failure that a user can mend.
+///
+/// The message is a fragment without a full stop, with values in backticks; the hint is one next step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fixable {
+    pub message: String,
+    pub hint: Option<String>,
+    pub exit: Exit,
+}
+
+impl Fixable {
+    /// A failure of the work itself: exit code 1.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
+    /// A mistake in the command line or the experiment: exit code 2.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// A gate that says no: exit code 4.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Exit::Refused, message)
+    }
+
+    /// The user asked to stop, and what was done is kept: exit code 130.
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(Exit::Interrupted, message)
+    }
+
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, exit }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Fixable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fixable {}
+
+/// The exit code of any error: that of the [`Fixable`] in its chain, else 1.
+pub fn exit_of(error: &anyhow::Error) -> Exit {
+    error.chain().find_map(|cause| cause.downcast_ref::<Fixable>()).map_or(Exit::Failed, |fixable| fixable.exit)
+}

@@ -1,0 +1,5 @@
+//! What is asked: TOML to checked, resolved experiments. The only modules that know TOML.
+
+mod asked;
+
+pub use asked::{Corpus, Experiment, Gates, Measure, Published};

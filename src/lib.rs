@@ -1,0 +1,18 @@
+//! Philidor: declared experiments on chess language models. This file is the map.
+
+pub mod error;
+pub mod machine;
+pub mod progress;
+
+// The spine: what is asked, what must happen, how each step is done, what is kept.
+pub mod experiment;
+pub mod plan;
+pub mod stages;
+pub mod store;
+
+// The domain: plain values in, plain values out; none of it knows the spine.
+pub mod chess;
+pub mod corpus;
+pub mod measure;
+pub mod model;
+pub mod train;

@@ -1,0 +1,48 @@
+//! What belongs to this machine and never enters a key: folders, devices, threads, engine paths.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Machine settings, resolved. They decide where and how fast, never what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Where artifacts are kept; `runs/store` by default.
+    pub store: PathBuf,
+    /// Where runs are written for people; `runs` by default.
+    pub runs: PathBuf,
+    /// Where months of the archive lie; `data` by default.
+    pub data: PathBuf,
+    /// `cpu`, `cuda` or `cuda:1` (PCI order); `auto` takes the first CUDA device that answers, else the CPU.
+    pub device: String,
+    /// Threads of libtorch and of the parser; 0 takes all cores.
+    pub threads: usize,
+    /// A UCI engine, for `philidor mine` and the arena.
+    pub stockfish: PathBuf,
+    /// Minutes between two checkpoints of a training.
+    pub checkpoint_minutes: f64,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            store: "runs/store".into(),
+            runs: "runs".into(),
+            data: "data".into(),
+            device: "auto".into(),
+            threads: 0,
+            stockfish: "stockfish".into(),
+            checkpoint_minutes: 5.0,
+        }
+    }
+}
+
+impl Machine {
+    /// The threads to use: as set, or one per core.
+    pub fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! What must happen: stages become keyed nodes, in order. No chess, no torch, no TOML.
+//!
+//! A stage is a struct whose fields are its settings and its inputs; serialised, it is its own cache key.
+//! A [`Handle`] is made only by [`Plan::add`], so an input always stands before its user and a cycle cannot
+//! be written. Nodes are plain values: the work is found by the stage's name, here or in another process.
+
+use std::marker::PhantomData;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::machine::Machine;
+use crate::progress::Progress;
+use crate::store::{Key, Store};
+
+/// One cached step. Its fields are its settings and its inputs; serialised, they are its key.
+pub trait Stage: Serialize + DeserializeOwned + 'static {
+    const NAME: &'static str;
+    /// Raised by hand when the same fields would write different files.
+    const VERSION: u32;
+    /// Whether a second try may start from the files of the first.
+    const RESUMES: bool = false;
+    type Output: Artifact;
+
+    /// Writes the artifact's files into `out`, and reads only what [`Cx::open`] opens.
+    fn run(&self, cx: &Cx, out: &Path) -> Result<()>;
+
+    /// What the work takes, as far as the settings tell; `plan` turns it into time.
+    fn cost(&self) -> Cost {
+        Cost::default()
+    }
+
+    /// What the user calls this node beside the stage's name, such as `legality at best`.
+    fn detail(&self) -> String {
+        String::new()
+    }
+}
+
+/// What a finished folder is, seen from the stage after it.
+pub trait Artifact: Sized {
+    fn open(dir: &Path) -> Result<Self>;
+}
+
+/// The size of a node's work; 0 is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    pub flops: f64,
+    /// Bytes read from outside, such as a corpus file.
+    pub input_bytes: u64,
+    /// Bytes the artifact will take.
+    pub disk_bytes: u64,
+    /// Peak memory on the device.
+    pub device_bytes: u64,
+}
+
+/// An artifact that will exist: a type for the compiler, a key for the hash.
+pub struct Handle<T> {
+    key: Key,
+    made: PhantomData<fn() -> T>,
+}
+
+impl<T> Handle<T> {
+    pub fn key(self) -> Key {
+        self.key
+    }
+}
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Handle<T> {}
+
+impl<T> std::fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Handle({})", self.key)
+    }
+}
+
+/// `{"artifact": "9f2c…"}`: the mark by which [`Plan::add`] finds the inputs again.
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    artifact: Key,
+}
+
+impl<T> Serialize for Handle<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Mark { artifact: self.key }.serialize(serializer)
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Handle<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Mark::deserialize(deserializer).map(|mark| Self { key: mark.artifact, made: PhantomData })
+    }
+}
+
+/// A stage with its type erased: everything a runner, here or elsewhere, needs to know.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Node {
+    pub key: Key,
+    pub stage: String,
+    /// The stage and what distinguishes it: unique within a point.
+    pub label: String,
+    /// The points of the sweep that need it.
+    pub points: Vec<String>,
+    /// Exactly what was hashed: `{"stage", "version", "with"}`.
+    pub manifest: Value,
+    /// The artifacts named in the manifest.
+    pub reads: Vec<Key>,
+    /// The gates passed on the way; not in the key.
+    pub waits: Vec<Key>,
+    pub resumes: bool,
+    /// Fields of `with` and the experiment keys that set them: `("metric.legality", "measure.final.legality")`.
+    pub origins: Vec<(String, String)>,
+    pub cost: Cost,
+}
+
+/// Every node in order: inputs before their users.
+#[derive(Default)]
+pub struct Plan {
+    pub nodes: Vec<Node>,
+    point: String,
+    gates: Vec<Key>,
+}
+
+impl Plan {
+    /// Begins the next point of a sweep: gates of the last one hold nobody up any more.
+    pub fn point(&mut self, name: &str) {
+        name.clone_into(&mut self.point);
+        self.gates.clear();
+    }
+
+    /// Adds a stage; equal work is one node. `origins` tell which experiment keys set its fields.
+    ///
+    /// # Panics
+    ///
+    /// Where a stage does not serialise to JSON, which is a bug in the stage.
+    pub fn add<S: Stage>(&mut self, stage: S, origins: &[(&str, &str)]) -> Handle<S::Output> {
+        let manifest = json!({ "stage": S::NAME, "version": S::VERSION, "with": &stage });
+        let key = Key::of(&manifest);
+        if let Some(node) = self.nodes.iter_mut().find(|node| node.key == key) {
+            if !node.points.contains(&self.point) {
+                node.points.push(self.point.clone());
+            }
+        } else {
+            let detail = stage.detail();
+            self.nodes.push(Node {
+                key,
+                stage: S::NAME.to_owned(),
+                label: if detail.is_empty() { S::NAME.to_owned() } else { format!("{} {detail}", S::NAME) },
+                points: vec![self.point.clone()],
+                reads: artifacts(&manifest),
+                waits: self.gates.clone(),
+                manifest,
+                resumes: S::RESUMES,
+                origins: origins.iter().map(|&(field, key)| (field.to_owned(), key.to_owned())).collect(),
+                cost: stage.cost(),
+            });
+        }
+        Handle { key, made: PhantomData }
+    }
+
+    /// Makes every later node of the point wait for `gate`, without a word in their keys.
+    pub fn gate<T>(&mut self, gate: Handle<T>) {
+        self.gates.push(gate.key);
+    }
+
+    pub fn node(&self, key: Key) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.key == key)
+    }
+}
+
+/// The keys marked as artifacts in a manifest, in order, each once.
+fn artifacts(value: &Value) -> Vec<Key> {
+    fn walk(value: &Value, found: &mut Vec<Key>) {
+        match value {
+            Value::Object(fields) => {
+                if let (1, Some(key)) = (fields.len(), fields.get("artifact").and_then(Value::as_str).and_then(Key::parse)) {
+                    if !found.contains(&key) {
+                        found.push(key);
+                    }
+                } else {
+                    fields.values().for_each(|field| walk(field, found));
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
+            _ => (),
+        }
+    }
+    let mut found = Vec::new();
+    walk(value, &mut found);
+    found
+}
+
+/// What a stage may reach beyond its fields: its inputs, and what must not decide the result.
+pub struct Cx<'a> {
+    pub node: &'a Node,
+    /// The stage of each artifact it reads, which names the folder.
+    pub inputs: &'a [(Key, String)],
+    pub store: &'a Store,
+    pub machine: &'a Machine,
+    pub progress: Progress<'a>,
+}
+
+impl Cx<'_> {
+    /// Opens an input.
+    ///
+    /// # Errors
+    ///
+    /// Where the handle is none of the stage's own fields: it would not be in the key.
+    pub fn open<T: Artifact>(&self, input: Handle<T>) -> Result<T> {
+        let stage = self.inputs.iter().find(|(key, _)| *key == input.key).map(|(_, stage)| stage);
+        ensure!(
+            self.node.reads.contains(&input.key) && stage.is_some(),
+            "stage `{}` opens {}, which is not in its key",
+            self.node.stage,
+            input.key
+        );
+        T::open(&self.store.dir(stage.expect("checked above"), input.key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Text;
+
+    impl Artifact for Text {
+        fn open(_: &Path) -> Result<Self> {
+            Ok(Self)
+        }
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Leaf {
+        text: String,
+    }
+
+    impl Stage for Leaf {
+        const NAME: &'static str = "leaf";
+        const VERSION: u32 = 1;
+        type Output = Text;
+        fn run(&self, _: &Cx, _: &Path) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Join {
+        parts: Vec<Handle<Text>>,
+    }
+
+    impl Stage for Join {
+        const NAME: &'static str = "join";
+        const VERSION: u32 = 1;
+        type Output = Text;
+        fn run(&self, _: &Cx, _: &Path) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn equal_work_in_two_points_is_one_node_and_inputs_are_found_in_the_manifest() {
+        let mut plan = Plan::default();
+        let mut ends = Vec::new();
+        for point in ["a", "b"] {
+            plan.point(point);
+            let leaf = plan.add(Leaf { text: "same".into() }, &[]);
+            let other = plan.add(Leaf { text: point.into() }, &[]);
+            ends.push(plan.add(Join { parts: vec![leaf, other] }, &[]));
+        }
+        assert_eq!(plan.nodes.len(), 5);
+        assert_eq!(plan.nodes[0].points, ["a", "b"]);
+        let join = plan.node(ends[0].key()).expect("added above");
+        assert_eq!(join.reads, [plan.nodes[0].key, plan.nodes[1].key]);
+    }
+
+    #[test]
+    fn a_gate_holds_up_later_nodes_of_its_point_only_and_is_in_no_key() {
+        let key_without = {
+            let mut plan = Plan::default();
+            plan.point("a");
+            plan.add(Leaf { text: "late".into() }, &[]).key()
+        };
+        let mut plan = Plan::default();
+        plan.point("a");
+        let gate = plan.add(Leaf { text: "gate".into() }, &[]);
+        plan.gate(gate);
+        let late = plan.add(Leaf { text: "late".into() }, &[]);
+        plan.point("b");
+        let free = plan.add(Leaf { text: "free".into() }, &[]);
+        assert_eq!(late.key(), key_without);
+        assert_eq!(plan.node(late.key()).expect("added").waits, [gate.key()]);
+        assert!(plan.node(free.key()).expect("added").waits.is_empty());
+    }
+}

@@ -1,0 +1,86 @@
+//! The graph, as straight-line code.
+
+use crate::experiment::Experiment;
+use crate::measure::metric::{Checkpoint, Metric};
+use crate::plan::{Handle, Plan};
+use crate::train::config::TrainConfig;
+
+use super::encode::{Encode, Tokens};
+use super::evaluate::{Evaluate, Score};
+use super::fetch::Fetch;
+use super::initial_loss::InitialLossGate;
+use super::inspect::Inspect;
+use super::overfit::OverfitGate;
+use super::parse::Parse;
+use super::train::{Train, Trained};
+
+/// What a point of a sweep leaves for others to use.
+pub struct Handles {
+    pub tokens: Handle<Tokens>,
+    pub trained: Handle<Trained>,
+    pub scores: Vec<Handle<Score>>,
+}
+
+/// Every node that the points of an experiment need, in order.
+pub fn plan(points: &[Experiment]) -> (Plan, Vec<Handles>) {
+    let mut plan = Plan::default();
+    let handles = points.iter().map(|experiment| point(&mut plan, experiment)).collect();
+    (plan, handles)
+}
+
+fn point(plan: &mut Plan, e: &Experiment) -> Handles {
+    plan.point(&e.point);
+    let games = e
+        .corpus
+        .sources
+        .iter()
+        .map(|source| {
+            let archive = plan.add(Fetch { source: source.clone() }, &[("source", "corpus")]);
+            let parse = Parse { archive, keep: e.corpus.keep.clone(), moves: e.corpus.moves };
+            plan.add(parse, &[("keep", "corpus.keep"), ("moves", "corpus.moves")])
+        })
+        .collect();
+    let encode = Encode { games, moves: e.corpus.moves, split: e.corpus.split.clone() };
+    let tokens = plan.add(encode, &[("split", "corpus.split"), ("moves", "corpus.moves"), ("games", "corpus")]);
+
+    // Gates hold up the training; none of them is in its key.
+    let inspect = plan.add(Inspect { tokens, replay: e.gates.replay }, &[("replay", "gates.replay")]);
+    plan.gate(inspect);
+    if let Some(gate) = e.gates.initial_loss {
+        let stage = InitialLossGate { tokens, model: e.model.clone(), seed: e.train.seed, gate };
+        let gate = plan.add(stage, &[("model", "model"), ("seed", "train.seed"), ("gate", "gates.initial_loss")]);
+        plan.gate(gate);
+    }
+    if let Some(gate) = e.gates.overfit {
+        // Only what the gate uses is in its key: a longer training is no reason to ask again.
+        let train = TrainConfig {
+            length: crate::train::config::Length::Steps(gate.steps),
+            batch: gate.batch,
+            accumulate: 1,
+            ..e.train.clone()
+        };
+        let stage = OverfitGate { tokens, model: e.model.clone(), train, gate };
+        let gate = plan.add(stage, &[("model", "model"), ("train", "train"), ("gate", "gates.overfit")]);
+        plan.gate(gate);
+    }
+
+    let train = Train { tokens, model: e.model.clone(), train: e.train.clone() };
+    let trained = plan.add(train, &[("model", "model"), ("train", "train")]);
+
+    let mut scores = Vec::new();
+    let mut evaluate = |plan: &mut Plan, checkpoint, metric: Metric, section: &str| {
+        let origin = format!("{section}.{}", metric.name());
+        let field = format!("metric.{}", metric.name().replace('_', "-"));
+        let stage = Evaluate { tokens, trained, checkpoint, metric };
+        scores.push(plan.add(stage, &[(&field, &origin), ("checkpoint", &format!("{section}.checkpoint"))]));
+    };
+    for step in e.snapshot_steps() {
+        for &metric in &e.measure.snapshots {
+            evaluate(plan, Checkpoint::Step(step), metric, "measure.snapshots");
+        }
+    }
+    for &metric in &e.measure.last {
+        evaluate(plan, e.measure.checkpoint, metric, "measure.final");
+    }
+    Handles { tokens, trained, scores }
+}

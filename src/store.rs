@@ -1,0 +1,338 @@
+//! What is kept: one folder a key, whole or absent.
+//!
+//! `v1/<stage>/<key>/` is finished and holds `manifest.json`; `<key>.part/` is unfinished, and resumed or
+//! looked at; `v1/locks/<key>` is held by the one process that makes it, and released by the kernel. Files
+//! are written to the part, fsynced, listed with their digests in the manifest, and the folder renamed last.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use fs_err as fs;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::error::{Exit, Fixable};
+use crate::plan::{Cost, Node};
+
+/// Names an artifact by everything that decided its content: 128 bits of BLAKE3 over canonical JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key([u8; 16]);
+
+impl Key {
+    /// The key of a manifest. Fields are hashed in sorted order, numbers and strings as JSON writes them.
+    pub fn of(manifest: &Value) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        serde_json::to_writer(&mut hasher, &sorted(manifest)).expect("a JSON value is written to a hasher");
+        let mut key = [0; 16];
+        key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Self(key)
+    }
+
+    /// A key from its 32 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut key = [0; 16];
+        if text.len() != 32 || !text.is_ascii() {
+            return None;
+        }
+        for (byte, pair) in key.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Self(key))
+    }
+
+    /// All 32 digits, as in folder names. [`Display`](std::fmt::Display) shows the first eight.
+    pub fn full(self) -> String {
+        self.0.iter().fold(String::with_capacity(32), |text, byte| text + &format!("{byte:02x}"))
+    }
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.full()[..8])
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.full())
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.full())
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no key of 32 hexadecimal digits")))
+    }
+}
+
+/// Sorted by field at every depth, whatever features of `serde_json` some dependency turned on.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields: BTreeMap<_, _> = fields.iter().map(|(name, field)| (name.clone(), sorted(field))).collect();
+            fields.into_iter().collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What lies beside the files of an artifact: what was hashed, what came out, and who made it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    pub schema: u32,
+    pub key: Key,
+    /// `{"stage", "version", "with"}`, exactly what was hashed.
+    pub made_of: Value,
+    pub files: BTreeMap<String, FileDigest>,
+    /// Recorded, not hashed.
+    pub made_by: MadeBy,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDigest {
+    pub bytes: u64,
+    pub blake3: String,
+}
+
+/// Provenance: nothing here decides the content, all of it may explain it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MadeBy {
+    /// Seconds of work, over all tries.
+    pub seconds: f64,
+    /// When it was finished, as RFC 3339 in UTC.
+    pub at: String,
+    pub host: String,
+    pub philidor: String,
+    pub git: String,
+    pub device: String,
+    pub threads: usize,
+    pub libtorch: String,
+    pub cost: Cost,
+}
+
+/// How far an unfinished artifact is; a stage that resumes writes it as `resume.json` with each checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    pub done: u64,
+    pub total: u64,
+    pub unit: String,
+}
+
+impl Resume {
+    pub const FILE: &'static str = "resume.json";
+}
+
+/// What the store holds for a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    Kept,
+    /// Unfinished, to be resumed from there.
+    Resumable(Resume),
+    Absent,
+}
+
+/// Whether to wait for another process that makes the same artifact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Yes,
+    No,
+}
+
+pub enum Claim {
+    Kept,
+    Make(Claimed),
+}
+
+/// The right to make an artifact, held as long as this value lives.
+pub struct Claimed {
+    part: PathBuf,
+    whole: PathBuf,
+    key: Key,
+    _lock: File,
+}
+
+pub struct Store {
+    root: PathBuf,
+}
+
+impl Store {
+    const VERSION: &'static str = "v1";
+    const MANIFEST: &'static str = "manifest.json";
+
+    /// Opens a store, and makes it where there is none.
+    pub fn new(root: &Path) -> Result<Self> {
+        fs::create_dir_all(root.join(Self::VERSION).join("locks"))?;
+        let tag = root.join("CACHEDIR.TAG");
+        if !tag.exists() {
+            fs::write(
+                &tag,
+                "Signature: 8a477f597d28d172789f06886806bc55\n# Artifacts of philidor; `philidor gc` knows which are needed.\n",
+            )?;
+        }
+        Ok(Self { root: root.to_owned() })
+    }
+
+    /// A store to look into, which need not exist.
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn dir(&self, stage: &str, key: Key) -> PathBuf {
+        self.root.join(Self::VERSION).join(stage).join(key.full())
+    }
+
+    pub fn part(&self, stage: &str, key: Key) -> PathBuf {
+        self.dir(stage, key).with_extension("part")
+    }
+
+    pub fn state(&self, node: &Node) -> State {
+        if self.dir(&node.stage, node.key).join(Self::MANIFEST).exists() {
+            return State::Kept;
+        }
+        let resume = self.part(&node.stage, node.key).join(Resume::FILE);
+        match fs::read(resume).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            Some(resume) if node.resumes => State::Resumable(resume),
+            _ => State::Absent,
+        }
+    }
+
+    /// Reads the manifest of a finished artifact.
+    pub fn manifest(&self, stage: &str, key: Key) -> Result<Manifest> {
+        let path = self.dir(stage, key).join(Self::MANIFEST);
+        serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))
+    }
+
+    /// The manifests of all finished artifacts of a stage; unreadable ones are passed over.
+    pub fn manifests(&self, stage: &str) -> Vec<Manifest> {
+        let Ok(entries) = fs::read_dir(self.root.join(Self::VERSION).join(stage)) else { return Vec::new() };
+        entries
+            .flatten()
+            .filter_map(|entry| Key::parse(entry.file_name().to_str()?))
+            .filter_map(|key| self.manifest(stage, key).ok())
+            .collect()
+    }
+
+    /// Claims the making of a node, or finds it made. `waiting` is called once, with the holder, before a wait.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Locked`] where another process makes it and `wait` says no.
+    pub fn claim(&self, node: &Node, wait: Wait, force: bool, waiting: &mut dyn FnMut(&str)) -> Result<Claim> {
+        let lock = self.lock(node, wait, waiting)?;
+        let (whole, part) = (self.dir(&node.stage, node.key), self.part(&node.stage, node.key));
+        if !force && whole.join(Self::MANIFEST).exists() {
+            return Ok(Claim::Kept);
+        }
+        if (force || !node.resumes) && part.exists() {
+            fs::remove_dir_all(&part)?;
+        }
+        fs::create_dir_all(&part)?;
+        Ok(Claim::Make(Claimed { part, whole, key: node.key, _lock: lock }))
+    }
+
+    fn lock(&self, node: &Node, wait: Wait, waiting: &mut dyn FnMut(&str)) -> Result<File> {
+        let path = self.root.join(Self::VERSION).join("locks").join(node.key.full());
+        let mut file = fs::OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?.into_file();
+        match file.try_lock() {
+            Ok(()) => (),
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                file.read_to_string(&mut holder).ok();
+                let holder = if holder.is_empty() { "another process".to_owned() } else { holder };
+                if wait == Wait::No {
+                    return Err(Fixable::new(Exit::Locked, format!("`{}` is being made by {holder}", node.label))
+                        .hint("leave out --no-wait to wait for it")
+                        .into());
+                }
+                waiting(&holder);
+                file.lock().with_context(|| format!("waiting for `{}`", path.display()))?;
+            }
+            Err(TryLockError::Error(error)) => return Err(error).with_context(|| format!("locking `{}`", path.display())),
+        }
+        // The name of the holder is for people; the lock itself is the kernel's.
+        file.set_len(0)?;
+        file.rewind()?;
+        write!(file, "process {}", std::process::id())?;
+        Ok(file)
+    }
+}
+
+impl Claimed {
+    /// Where the files go.
+    pub fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// Makes the part whole: digests, fsync, manifest, rename.
+    pub fn commit(self, made_of: &Value, made_by: MadeBy) -> Result<Manifest> {
+        let resume = self.part.join(Resume::FILE);
+        if resume.exists() {
+            fs::remove_file(resume)?;
+        }
+        let mut files = BTreeMap::new();
+        digest_files(&self.part, &self.part, &mut files)?;
+        let manifest = Manifest { schema: 1, key: self.key, made_of: made_of.clone(), files, made_by };
+        write_whole(&self.part.join(Store::MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
+        sync_dir(&self.part)?;
+        if self.whole.exists() {
+            // A forced remake, or a folder without its manifest: never two names for one key.
+            let old = self.whole.with_extension("old");
+            if old.exists() {
+                fs::remove_dir_all(&old)?;
+            }
+            fs::rename(&self.whole, &old)?;
+            fs::rename(&self.part, &self.whole)?;
+            fs::remove_dir_all(&old)?;
+        } else {
+            fs::rename(&self.part, &self.whole)?;
+        }
+        sync_dir(self.whole.parent().expect("an artifact lies in the folder of its stage"))?;
+        Ok(manifest)
+    }
+}
+
+fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest>) -> Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            digest_files(root, &path, files)?;
+            sync_dir(&path)?;
+            continue;
+        }
+        let file = fs::File::open(&path)?;
+        file.sync_all()?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_mmap(&path).with_context(|| format!("hashing `{}`", path.display()))?;
+        let name = path.strip_prefix(root).expect("the walk began at the root").to_string_lossy().into_owned();
+        files.insert(name, FileDigest { bytes: file.metadata()?.len(), blake3: hasher.finalize().to_hex().to_string() });
+    }
+    Ok(())
+}
+
+/// Writes a file that is whole or absent under its name, even after a power cut.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = path.parent().expect("a file lies in a folder");
+    let mut file = tempfile::NamedTempFile::new_in(dir).with_context(|| format!("writing in `{}`", dir.display()))?;
+    file.write_all(bytes).with_context(|| format!("writing `{}`", path.display()))?;
+    file.as_file().sync_all()?;
+    file.persist(path).with_context(|| format!("writing `{}`", path.display()))?;
+    sync_dir(dir)
+}
+
+fn sync_dir(dir: &Path) -> Result<()> {
+    Ok(fs::File::open(dir)?.sync_all()?)
+}
