@@ -6,9 +6,12 @@ pub mod progress;
 
 // The spine: what is asked, what must happen, how each step is done, what is kept.
 pub mod experiment;
+pub mod explain;
 pub mod plan;
+pub mod run;
 pub mod stages;
 pub mod store;
+pub mod worker;
 
 // The domain: plain values in, plain values out; none of it knows the spine.
 pub mod chess;
