@@ -28,6 +28,8 @@ pub enum Request {
     Work(Box<Job>),
     /// Save, and give up the node at hand.
     Stop,
+    /// Say which libtorch and which device this is.
+    Describe { device: String },
 }
 
 /// A node with all that its work needs to know.
@@ -127,6 +129,7 @@ impl Worker {
                 Ok(Reply::Told { tick }) => tell(tick),
                 Ok(Reply::Done { made_by }) => return Ok(*made_by),
                 Ok(Reply::Failed { failure }) => return Err(failure.into()),
+                Ok(Reply::Described { .. }) => (),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.crash(&label)),
                 Err(RecvTimeoutError::Timeout) => (),
             }
@@ -134,6 +137,19 @@ impl Worker {
                 asked = true;
                 self.say(&Request::Stop).ok();
             }
+        }
+    }
+
+    /// What libtorch and device the worker works with, in a sentence.
+    pub fn describe(&mut self, device: &str) -> Result<String> {
+        if self.say(&Request::Describe { device: device.to_owned() }).is_err() {
+            return Err(self.crash("a first question"));
+        }
+        match self.replies.recv() {
+            Ok(Reply::Described { text }) => Ok(text),
+            Ok(Reply::Failed { failure }) => Err(failure.into()),
+            Ok(other) => anyhow::bail!("the worker answers a question with {other:?}"),
+            Err(_) => Err(self.crash("a first question")),
         }
     }
 

@@ -23,31 +23,37 @@ fn main() -> ExitCode {
         });
         return ExitCode::from(2);
     }
-    let (jobs, todo) = channel();
+    let (requests, todo) = channel();
     std::thread::spawn(move || {
         for line in std::io::stdin().lines().map_while(Result::ok) {
-            match serde_json::from_str(&line) {
-                Ok(Request::Work(job)) => {
-                    if jobs.send(job).is_err() {
-                        break;
-                    }
+            let heard = match serde_json::from_str(&line) {
+                Ok(Request::Stop) => {
+                    STOP.store(true, Ordering::Relaxed);
+                    true
                 }
-                Ok(Request::Stop) => STOP.store(true, Ordering::Relaxed),
-                Err(_) => break,
+                Ok(request) => requests.send(request).is_ok(),
+                Err(_) => false,
+            };
+            if !heard {
+                break;
             }
         }
         // The runner is gone: save, and leave.
         STOP.store(true, Ordering::Relaxed);
     });
-    for job in todo {
-        let reply = match catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|panic| Err(anyhow!(panic_text(&*panic))))
-        {
-            Ok(made_by) => Reply::Done { made_by: Box::new(made_by) },
-            Err(error) => Reply::Failed { failure: failure_of(&error) },
-        };
-        say(&reply);
+    for request in todo {
+        let answered = catch_unwind(AssertUnwindSafe(|| answer(&request))).unwrap_or_else(|panic| Err(anyhow!(panic_text(&*panic))));
+        say(&answered.unwrap_or_else(|error| Reply::Failed { failure: failure_of(&error) }));
     }
     ExitCode::SUCCESS
+}
+
+fn answer(request: &Request) -> Result<Reply> {
+    match request {
+        Request::Work(job) => work(job).map(|made_by| Reply::Done { made_by: Box::new(made_by) }),
+        Request::Describe { device } => Ok(Reply::Described { text: format!("{LIBTORCH}, {}", philidor::model::device::describe(device)?) }),
+        Request::Stop => unreachable!("a stop is heard by the listening thread"),
+    }
 }
 
 fn work(job: &Job) -> Result<MadeBy> {
