@@ -63,6 +63,17 @@ pub fn name(device: Device) -> String {
     }
 }
 
+/// A sentence on the device that a setting comes to: its name and, for CUDA, how many there are.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn describe(asked: &str) -> Result<String> {
+    let device = open(asked, 1, None)?;
+    let found = if device.is_cuda() { format!(" of {}", tch::Cuda::device_count()) } else { String::new() };
+    Ok(format!("device {}{found} (asked for `{asked}`)", name(device)))
+}
+
 /// Waits until the device has done all it was given.
 pub fn synchronize(device: Device) {
     if let Device::Cuda(index) = device {
