@@ -46,9 +46,13 @@ char *philidor_adamw(Handles weights, Handles gradients, Handles first, Handles 
                      double rate, double beta1, double beta2, double decay, double eps) {
   return guarded([&] {
     c10::NoGradGuard no_grad;
-    const std::vector<at::Tensor> steps(count, *step);
-    at::_fused_adamw_(list(weights, count), list(gradients, count), list(first, count), list(second, count), {}, steps, rate, beta1, beta2,
-                      decay, eps, /*amsgrad=*/false, /*maximize=*/false);
+    const auto w = list(weights, count), g = list(gradients, count), m = list(first, count), v = list(second, count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (const auto *other : {&g[i], &m[i], &v[i]}) // The CPU kernel walks the memory and asks for no shape.
+        TORCH_CHECK(w[i].sizes() == other->sizes() && w[i].strides() == other->strides() && w[i].scalar_type() == other->scalar_type(),
+                    "AdamW: a weight of ", w[i].sizes(), " meets a tensor of ", other->sizes(), ", or another layout or dtype");
+    at::_fused_adamw_(w, g, m, v, {}, std::vector<at::Tensor>(count, *step), rate, beta1, beta2, decay, eps, /*amsgrad=*/false,
+                      /*maximize=*/false);
   });
 }
 
