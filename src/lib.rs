@@ -3,6 +3,7 @@
 pub mod error;
 pub mod machine;
 pub mod progress;
+pub mod random;
 
 // The spine: what is asked, what must happen, how each step is done, what is kept.
 pub mod experiment;
@@ -15,4 +16,5 @@ pub mod chess;
 pub mod corpus;
 pub mod measure;
 pub mod model;
+pub mod stats;
 pub mod train;
