@@ -14,6 +14,7 @@ pub mod store;
 // The domain: plain values in, plain values out; none of it knows the spine.
 pub mod chess;
 pub mod corpus;
+pub mod data;
 pub mod measure;
 pub mod model;
 pub mod stats;
