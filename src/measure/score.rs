@@ -116,7 +116,6 @@ impl Value {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "known answers are exact")]
 mod tests {
     use std::collections::BTreeSet;
 
