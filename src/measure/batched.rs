@@ -27,7 +27,7 @@ pub(super) fn ask(
     for batch in order.chunks(predictor.batch().max(1)) {
         check(progress)?;
         let rows: Vec<&[u16]> = batch.iter().map(|&item| prompts[item].as_slice()).collect();
-        let logits = predictor.logits(&rows)?;
+        let logits = predictor.predict(&rows)?;
         for (row, &item) in batch.iter().enumerate() {
             each(item, logits.row(row))?;
         }

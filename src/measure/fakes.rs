@@ -39,12 +39,12 @@ impl<F: Fn(&[u16]) -> Vec<f32>> Predictor for Fake<F> {
         self.batch
     }
 
-    fn logits(&self, prompts: &[&[u16]]) -> Result<Logits> {
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
         assert!(prompts.iter().all(|prompt| (1..=self.context).contains(&prompt.len())), "a prompt that does not fit");
         Logits::new(prompts.iter().flat_map(|prompt| (self.answer)(prompt)).collect(), prompts.len())
     }
 
-    fn session(&self, sequences: usize) -> Result<Box<dyn Session + '_>> {
+    fn session(&self, sequences: usize, _: usize) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(Recompute::new(self, sequences)))
     }
 }
@@ -56,15 +56,7 @@ pub(super) fn uniform() -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
 
 /// Knows the rules and nothing else: every legal move is as likely.
 pub(super) fn uniform_legal() -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
-    Fake::new(|prompt| {
-        let mut board = Chess::default();
-        for &token in &prompt[1..] {
-            board.play_unchecked(to_move(token, &board).expect("legal moves after <bos>"));
-        }
-        let mut legal = Vec::new();
-        legal_tokens(&board, &mut legal);
-        one_of(&legal)
-    })
+    Fake::new(|prompt| legal_after(&prompt[1..]).map_or_else(|| vec![0.0; VOCABULARY_SIZE], |legal| one_of(&legal)))
 }
 
 /// Knows the games by heart. They must differ from the first move on.
@@ -102,6 +94,90 @@ fn one_of(tokens: &[u16]) -> Vec<f32> {
     logits
 }
 
+/// A predictor that is asked in batches of another size.
+pub(super) struct Rebatched<'a> {
+    pub(super) inner: &'a dyn Predictor,
+    pub(super) batch: usize,
+}
+
+impl Predictor for Rebatched<'_> {
+    fn context(&self) -> usize {
+        self.inner.context()
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
+        self.inner.predict(prompts)
+    }
+
+    fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
+        self.inner.session(sequences, length)
+    }
+}
+
+/// A predictor held to the rules, with a session of its own or one that asks with whole prefixes.
+pub(super) struct Lawful<'a> {
+    pub(super) inner: &'a dyn Predictor,
+    pub(super) cached: bool,
+}
+
+impl Predictor for Lawful<'_> {
+    fn context(&self) -> usize {
+        self.inner.context()
+    }
+
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
+        masked(&self.inner.predict(prompts)?, prompts)
+    }
+
+    fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
+        if !self.cached {
+            return Ok(Box::new(Recompute::new(self, sequences)));
+        }
+        let prefixes = vec![Vec::new(); sequences];
+        Ok(Box::new(LawfulSession { inner: self.inner.session(sequences, length)?, prefixes }))
+    }
+}
+
+struct LawfulSession<'a> {
+    inner: Box<dyn Session + 'a>,
+    prefixes: Vec<Vec<u16>>,
+}
+
+impl Session for LawfulSession<'_> {
+    fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
+        self.prefixes.iter_mut().zip(tokens).for_each(|(prefix, &token)| prefix.push(token));
+        let prompts: Vec<&[u16]> = self.prefixes.iter().map(Vec::as_slice).collect();
+        masked(&self.inner.step(tokens)?, &prompts)
+    }
+
+    fn keep(&mut self, sequences: &[usize]) -> Result<()> {
+        self.prefixes = sequences.iter().map(|&sequence| std::mem::take(&mut self.prefixes[sequence])).collect();
+        self.inner.keep(sequences)
+    }
+}
+
+fn masked(logits: &Logits, prompts: &[&[u16]]) -> Result<Logits> {
+    let rows = prompts.iter().enumerate().flat_map(|(row, prompt)| {
+        let mask = legal_after(&prompt[1..]).map_or_else(|| vec![0.0; VOCABULARY_SIZE], |legal| one_of(&legal));
+        logits.row(row).iter().zip(mask).map(|(logit, mask)| logit + mask).collect::<Vec<f32>>()
+    });
+    Logits::new(rows.collect(), prompts.len())
+}
+
+/// The legal moves after some moves; none after an end, or what is no game.
+fn legal_after(moves: &[u16]) -> Option<Vec<u16>> {
+    let (mut board, mut legal) = (Chess::default(), Vec::new());
+    for &token in moves {
+        board.play_unchecked(to_move(token, &board)?);
+    }
+    legal_tokens(&board, &mut legal);
+    (!legal.is_empty()).then_some(legal)
+}
+
 /// Twenty random games, each with another first move.
 pub(super) fn games() -> Vec<Vec<u16>> {
     let mut first = Vec::new();
@@ -137,6 +213,6 @@ pub(super) fn slices(games: &[Vec<u16>]) -> Vec<&[u16]> {
 #[test]
 fn a_fake_asks_for_a_prompt_that_begins_a_game() {
     let games = games();
-    let logits = oracle(&games).logits(&[&[BOS, games[3][0]]]).expect("a known game");
+    let logits = oracle(&games).predict(&[&[BOS, games[3][0]]]).expect("a known game");
     assert_eq!(super::sampling::argmax(logits.row(0)), games[3][1]);
 }

@@ -116,27 +116,31 @@ fn play(
         end: None,
     };
     let mut games: Vec<Game> = numbers.map(begin).collect();
-    // `<bos>` and all moves but the last are shown, so a context of 250 tokens is enough for the limit.
+    // `<bos>` and all moves but the last are shown: the limit is one of tokens too.
     let limit = LIMIT.min(predictor.context());
-    let mut session = predictor.session(games.len())?;
-    let mut alive: Vec<usize> = (0..games.len()).collect();
-    let mut shown = vec![BOS; games.len()];
-    while !alive.is_empty() {
+    let mut session = predictor.session(games.len(), limit)?;
+    let mut rows: Vec<usize> = (0..games.len()).collect();
+    loop {
         batched::check(progress)?;
+        let shown: Vec<u16> = rows.iter().map(|&game| games[game].moves.last().copied().unwrap_or(BOS)).collect();
         let logits = session.step(&shown)?;
-        for (row, &game) in alive.iter().enumerate() {
+        for (row, &game) in rows.iter().enumerate() {
             let game = &mut games[game];
-            let token = sample(logits.row(row), temperature, unit(&mut game.rng));
-            game.end = advance(game, token, limit);
+            if game.end.is_none() {
+                let token = sample(logits.row(row), temperature, unit(&mut game.rng));
+                game.end = advance(game, token, limit);
+            }
         }
-        let rows: Vec<usize> = (0..alive.len()).filter(|&row| games[alive[row]].end.is_none()).collect();
-        if rows.len() < alive.len() && !rows.is_empty() {
-            session.keep(&rows)?;
+        let alive: Vec<usize> = (0..rows.len()).filter(|&row| games[rows[row]].end.is_none()).collect();
+        if alive.is_empty() {
+            return Ok(games);
         }
-        alive = rows.into_iter().map(|row| alive[row]).collect();
-        shown = alive.iter().filter_map(|&game| games[game].moves.last().copied()).collect();
+        // A finished game goes on unseen until it is worth copying the cache of the others.
+        if alive.len() * 4 <= rows.len() * 3 {
+            session.keep(&alive)?;
+            rows = alive.into_iter().map(|row| rows[row]).collect();
+        }
     }
-    Ok(games)
 }
 
 /// Makes a move, and tells whether and how it ends the game.

@@ -1,11 +1,12 @@
 //! What a model has learned: instruments that pass known-answer tests before they measure.
 //!
 //! A metric is one file with its `VERSION`, how it `DRAWN` its items, and `measure`; and one line in each of
-//! [`measure`] and [`protocol`]. Models come in as a [`predictor::Predictor`], never as themselves.
+//! [`measure`] and [`protocol`]. Models come in as a [`predictor::Predictor`]; only `decoder` knows libtorch.
 
 mod agreement;
 mod batched;
 mod board;
+mod decoder;
 #[cfg(test)]
 mod fakes;
 mod full_games;

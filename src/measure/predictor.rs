@@ -17,10 +17,10 @@ pub trait Predictor {
     }
 
     /// The logits of the token after each prompt. Prompts hold 1 to [`context`](Self::context) tokens.
-    fn logits(&self, prompts: &[&[u16]]) -> Result<Logits>;
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits>;
 
-    /// So many sequences, all empty, that grow token by token.
-    fn session(&self, sequences: usize) -> Result<Box<dyn Session + '_>>;
+    /// So many sequences, all empty, that grow token by token up to `length` tokens, at most the context.
+    fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>>;
 }
 
 /// Sequences of equal length that grow together.
@@ -82,7 +82,7 @@ impl<P: Predictor + ?Sized> Session for Recompute<'_, P> {
             sequence.push(token);
         }
         let prompts: Vec<&[u16]> = self.sequences.iter().map(Vec::as_slice).collect();
-        self.predictor.logits(&prompts)
+        self.predictor.predict(&prompts)
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {
