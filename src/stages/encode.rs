@@ -1,11 +1,12 @@
 //! Games to tokens: a training and a validation stream of u16, and where each game begins.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::config::Split;
+use crate::data::tokens::{Framing, TokenFile};
 use crate::plan::{Artifact, Cx, Handle, Stage};
 
 use super::parse::Games;
@@ -19,7 +20,8 @@ pub struct Encode {
 }
 
 pub struct Tokens {
-    pub dir: PathBuf,
+    pub train: TokenFile,
+    pub validation: TokenFile,
 }
 
 impl Stage for Encode {
@@ -34,6 +36,9 @@ impl Stage for Encode {
 
 impl Artifact for Tokens {
     fn open(dir: &Path) -> Result<Self> {
-        Ok(Self { dir: dir.to_owned() })
+        let open = |name: &str| {
+            TokenFile::open(&dir.join(format!("{name}.u16")), &dir.join(format!("{name}.ends.u64")), Framing::Marked)
+        };
+        Ok(Self { train: open("train")?, validation: open("validation")? })
     }
 }
