@@ -45,9 +45,7 @@ pub enum Command {
     /// Look over this machine: folders, libtorch, devices, engine
     Doctor(DoctorArgs),
     /// Print a completion script for a shell
-    Completions {
-        shell: clap_complete::Shell,
-    },
+    Completions { shell: clap_complete::Shell },
 }
 
 /// An experiment and what the command line changes in it.

@@ -44,11 +44,13 @@ fn from_history(node: &Node, past: &[Manifest]) -> Option<f64> {
     let by = |size: fn(&Cost) -> f64| {
         let wanted = size(&node.cost);
         let known = past.iter().filter(|made| size(&made.made_by.cost) > 0.0);
-        let (work, seconds) = known.fold((0.0, 0.0), |(work, seconds), made| (work + size(&made.made_by.cost), seconds + made.made_by.seconds));
+        let (work, seconds) =
+            known.fold((0.0, 0.0), |(work, seconds), made| (work + size(&made.made_by.cost), seconds + made.made_by.seconds));
         (wanted > 0.0 && work > 0.0 && seconds > 0.0).then(|| wanted / work * seconds)
     };
     let mean = || {
-        let kin: Vec<f64> = past.iter().filter(|made| kind(&made.made_of) == kind(&node.manifest)).map(|made| made.made_by.seconds).collect();
+        let kin: Vec<f64> =
+            past.iter().filter(|made| kind(&made.made_of) == kind(&node.manifest)).map(|made| made.made_by.seconds).collect();
         (!kin.is_empty()).then(|| kin.iter().sum::<f64>() / kin.len() as f64)
     };
     by(|cost| cost.flops).or_else(|| by(|cost| cost.input_bytes as f64)).or_else(mean)
@@ -57,5 +59,10 @@ fn from_history(node: &Node, past: &[Manifest]) -> Option<f64> {
 /// What sets unlike nodes of one stage apart: the names of its variants, not their numbers.
 fn kind(manifest: &serde_json::Value) -> Vec<String> {
     let with = manifest["with"].as_object();
-    with.into_iter().flatten().flat_map(|(name, value)| value.as_object().into_iter().flat_map(move |fields| fields.keys().map(move |field| format!("{name}.{field}")))).collect()
+    with.into_iter()
+        .flatten()
+        .flat_map(|(name, value)| {
+            value.as_object().into_iter().flat_map(move |fields| fields.keys().map(move |field| format!("{name}.{field}")))
+        })
+        .collect()
 }

@@ -42,5 +42,8 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
 
 /// Whoever read our output has seen enough: no failure of ours.
 fn broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>()).any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

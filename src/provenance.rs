@@ -22,7 +22,15 @@ pub fn run_id(name: &str) -> String {
 
 /// What the runner knows of the making of anything; the worker adds the device and libtorch.
 pub fn made_by(machine: &Machine) -> MadeBy {
-    MadeBy { at: now(), host: host(), philidor: env!("CARGO_PKG_VERSION").to_owned(), git: git(), device: "cpu".to_owned(), threads: machine.threads(), ..MadeBy::default() }
+    MadeBy {
+        at: now(),
+        host: host(),
+        philidor: env!("CARGO_PKG_VERSION").to_owned(),
+        git: git(),
+        device: "cpu".to_owned(),
+        threads: machine.threads(),
+        ..MadeBy::default()
+    }
 }
 
 fn utc() -> DateTime<Utc> {

@@ -58,7 +58,9 @@ impl PlanRecord {
                 None | Some(Outcome::Pending) => ("pending", None, None),
                 Some(Outcome::Kept) => ("kept", None, None),
                 Some(Outcome::Made { seconds }) => ("made", Some(*seconds), None),
-                Some(Outcome::Failed(failure)) if failure.exit == crate::error::Exit::Refused => ("refused", None, Some(failure.message.clone())),
+                Some(Outcome::Failed(failure)) if failure.exit == crate::error::Exit::Refused => {
+                    ("refused", None, Some(failure.message.clone()))
+                }
                 Some(Outcome::Failed(failure)) => ("failed", None, Some(failure.message.clone())),
                 Some(Outcome::Skipped { .. }) => ("skipped", None, None),
             };
@@ -121,7 +123,13 @@ pub fn latest(runs: &Path, name: &str) -> Option<RunFolder> {
 /// All runs, by name and then by age. A folder whose `run.json` cannot be read is passed over.
 pub fn all(runs: &Path) -> Vec<(RunFolder, RunRecord)> {
     let folders = |path: &Path| -> Vec<PathBuf> {
-        let mut paths: Vec<_> = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| path.is_dir() && !path.is_symlink()).collect();
+        let mut paths: Vec<_> = fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir() && !path.is_symlink())
+            .collect();
         paths.sort();
         paths
     };
@@ -156,12 +164,18 @@ pub fn find(runs: &Path, wanted: &str) -> Result<RunFolder> {
         [] => {
             let mut names: Vec<&str> = known.iter().map(|(_, record)| record.name.as_str()).collect();
             names.dedup();
-            let hint = if names.is_empty() { "there are no runs yet: philidor run experiments/quickstart.toml".to_owned() } else { format!("the names are {}; `philidor ls` lists the runs", names.join(", ")) };
+            let hint = if names.is_empty() {
+                "there are no runs yet: philidor run experiments/quickstart.toml".to_owned()
+            } else {
+                format!("the names are {}; `philidor ls` lists the runs", names.join(", "))
+            };
             Err(Fixable::usage(format!("no run is called `{wanted}` in `{}`", runs.display())).hint(hint).into())
         }
         several => {
             let ids: Vec<_> = several.iter().map(|(_, record)| format!("{} ({})", record.id, record.name)).collect();
-            Err(Fixable::usage(format!("`{wanted}` is the beginning of {} runs", several.len())).hint(format!("say more of one of {}", ids.join(", "))).into())
+            Err(Fixable::usage(format!("`{wanted}` is the beginning of {} runs", several.len()))
+                .hint(format!("say more of one of {}", ids.join(", ")))
+                .into())
         }
     }
 }

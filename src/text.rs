@@ -62,7 +62,10 @@ mod tests {
     fn numbers_read_as_people_write_them() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([plural(1, "game"), plural(2_000, "game")], ["1 game", "2,000 games"]);
-        assert_eq!([0.34, 12.0, 185.0, 7_620.0, 273_600.0].map(duration), ["0.3 s", "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h"]);
+        assert_eq!(
+            [0.34, 12.0, 185.0, 7_620.0, 273_600.0].map(duration),
+            ["0.3 s", "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h"]
+        );
         assert_eq!([512, 1_536, 12_897_485].map(bytes), ["512 B", "1.5 KiB", "12.3 MiB"]);
         assert_eq!(percent(0.9786), "97.86 %");
     }

@@ -29,7 +29,9 @@ pub enum Request {
     /// Save, and give up the node at hand.
     Stop,
     /// Say which libtorch and which device this is.
-    Describe { device: String },
+    Describe {
+        device: String,
+    },
 }
 
 /// A node with all that its work needs to know.
@@ -55,6 +57,9 @@ pub enum Reply {
     },
     Failed {
         failure: Fixable,
+    },
+    Described {
+        text: String,
     },
 }
 

@@ -42,7 +42,8 @@ fn main() -> ExitCode {
         STOP.store(true, Ordering::Relaxed);
     });
     for request in todo {
-        let answered = catch_unwind(AssertUnwindSafe(|| answer(&request))).unwrap_or_else(|panic| Err(anyhow!(panic_text(&*panic))));
+        let answered =
+            catch_unwind(AssertUnwindSafe(|| answer(&request))).unwrap_or_else(|panic| Err(anyhow!(panic_text(&*panic))));
         say(&answered.unwrap_or_else(|error| Reply::Failed { failure: failure_of(&error) }));
     }
     ExitCode::SUCCESS
@@ -51,7 +52,9 @@ fn main() -> ExitCode {
 fn answer(request: &Request) -> Result<Reply> {
     match request {
         Request::Work(job) => work(job).map(|made_by| Reply::Done { made_by: Box::new(made_by) }),
-        Request::Describe { device } => Ok(Reply::Described { text: format!("{LIBTORCH}, {}", philidor::model::device::describe(device)?) }),
+        Request::Describe { device } => {
+            Ok(Reply::Described { text: format!("{LIBTORCH}, {}", philidor::model::device::describe(device)?) })
+        }
         Request::Stop => unreachable!("a stop is heard by the listening thread"),
     }
 }

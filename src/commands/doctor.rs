@@ -59,8 +59,14 @@ fn store(machine: &Machine) -> Finding {
     let path = &machine.store;
     let existing = path.ancestors().find(|path| path.exists() && !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match tempfile::tempfile_in(existing) {
-        Ok(_) => Finding { what: "store", state: "ok", found: format!("`{}`, {} free", path.display(), free(existing).map_or_else(|| "?".to_owned(), bytes)) },
-        Err(error) => Finding { what: "store", state: "broken", found: format!("`{}` cannot be written: {error}", path.display()) },
+        Ok(_) => Finding {
+            what: "store",
+            state: "ok",
+            found: format!("`{}`, {} free", path.display(), free(existing).map_or_else(|| "?".to_owned(), bytes)),
+        },
+        Err(error) => {
+            Finding { what: "store", state: "broken", found: format!("`{}` cannot be written: {error}", path.display()) }
+        }
     }
 }
 
@@ -79,8 +85,14 @@ fn data(machine: &Machine) -> Finding {
         entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("lichess_db_standard_rated_")).count()
     });
     match months {
-        Ok(months) => Finding { what: "data", state: "ok", found: format!("`{}`, {months} months of the archive", machine.data.display()) },
-        Err(_) => Finding { what: "data", state: "missing", found: format!("`{}` is not there; experiments on months of the archive need it", machine.data.display()) },
+        Ok(months) => {
+            Finding { what: "data", state: "ok", found: format!("`{}`, {months} months of the archive", machine.data.display()) }
+        }
+        Err(_) => Finding {
+            what: "data",
+            state: "missing",
+            found: format!("`{}` is not there; experiments on months of the archive need it", machine.data.display()),
+        },
     }
 }
 
@@ -90,7 +102,10 @@ fn engine(machine: &Machine) -> Finding {
         None => Finding {
             what: "engine",
             state: "missing",
-            found: format!("`{}` was not found; `philidor mine` needs it: apt-get install stockfish", machine.stockfish.display()),
+            found: format!(
+                "`{}` was not found; `philidor mine` needs it: apt-get install stockfish",
+                machine.stockfish.display()
+            ),
         },
     }
 }
@@ -103,7 +118,8 @@ fn worker(machine: &Machine) -> Finding {
 }
 
 fn driver() -> Finding {
-    let answer = Command::new("nvidia-smi").args(["--query-gpu=index,name,memory.total,driver_version", "--format=csv,noheader"]).output();
+    let answer =
+        Command::new("nvidia-smi").args(["--query-gpu=index,name,memory.total,driver_version", "--format=csv,noheader"]).output();
     match answer {
         Ok(output) if output.status.success() => {
             Finding { what: "gpu", state: "ok", found: String::from_utf8_lossy(&output.stdout).trim().replace('\n', "; ") }

@@ -27,7 +27,15 @@ pub fn ls(args: &LsArgs, paint: Paint) -> Result<()> {
     for (folder, record) in &found {
         let report = folder.path.join("report.html");
         let page = if report.exists() { report.display().to_string() } else { String::new() };
-        writeln!(out, "{:<width$}  {}  {:<11}  {}  {}", paint.bold(&record.name), record.id, record.outcome, record.started, paint.dim(&page))?;
+        writeln!(
+            out,
+            "{:<width$}  {}  {:<11}  {}  {}",
+            paint.bold(&record.name),
+            record.id,
+            record.outcome,
+            record.started,
+            paint.dim(&page)
+        )?;
     }
     Ok(())
 }

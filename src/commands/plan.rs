@@ -9,6 +9,7 @@ use crate::cli::PlanArgs;
 use crate::commands::session::{self, Session};
 use crate::error::Exit;
 use crate::estimate::{self, Basis};
+use crate::experiment::Show;
 use crate::explain::{self, Why};
 use crate::plan::Node;
 use crate::store::{Resume, State};
@@ -21,7 +22,7 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
     for file in &args.asked.files {
         let session = session::open(file, &args.asked.sets)?;
         if args.resolved || args.origin {
-            print!("{}", if args.origin { session.loaded.with_origins() } else { session.loaded.resolved() });
+            print!("{}", session.loaded.all_resolved(if args.origin { Show::Origins } else { Show::Values }));
             continue;
         }
         let lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session)).collect();
@@ -70,7 +71,9 @@ fn show(session: &Session, lines: &[Line], paint: Paint) {
                 thousands(*total),
                 takes(line)
             ),
-            State::Absent => println!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line)),
+            State::Absent => {
+                println!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line))
+            }
         }
     }
 }
@@ -78,14 +81,22 @@ fn show(session: &Session, lines: &[Line], paint: Paint) {
 fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     let to_make: Vec<&Line> = lines.iter().filter(|line| line.state != State::Kept).collect();
     let nodes = plural(lines.len() as u64, "node");
-    let points = if session.loaded.points.len() > 1 { format!(" for {}", plural(session.loaded.points.len() as u64, "point")) } else { String::new() };
+    let points = if session.loaded.points.len() > 1 {
+        format!(" for {}", plural(session.loaded.points.len() as u64, "point"))
+    } else {
+        String::new()
+    };
     let name = paint.bold(session.loaded.name());
     if to_make.is_empty() {
         return format!("{name}: {nodes}{points}, all kept");
     }
     let known: Vec<_> = to_make.iter().filter_map(|line| line.estimate).collect();
     let seconds: f64 = known.iter().map(|estimate| estimate.seconds).sum();
-    let basis = if known.iter().any(|estimate| estimate.basis == Basis::Flops) { "from FLOPs and an assumed rate" } else { "from history" };
+    let basis = if known.iter().any(|estimate| estimate.basis == Basis::Flops) {
+        "from FLOPs and an assumed rate"
+    } else {
+        "from history"
+    };
     let mut parts = vec![format!("{name}: {nodes}{points}, {} to make", to_make.len())];
     if known.is_empty() {
         parts.push("time not known before a first run".to_owned());
@@ -110,7 +121,8 @@ fn reason(line: &Line, session: &Session) -> String {
         None | Some(Why::New) => "new".to_owned(),
         Some(Why::Inputs { inputs, .. }) => format!("since {} changes", inputs.join(" and ")),
         Some(Why::Changed { changes, .. }) => {
-            let mut told: Vec<String> = changes.iter().take(2).map(|change| format!("{change}{}", origin(change, session))).collect();
+            let mut told: Vec<String> =
+                changes.iter().take(2).map(|change| format!("{change}{}", origin(change, session))).collect();
             if changes.len() > 2 {
                 told.push(format!("and {} more", changes.len() - 2));
             }

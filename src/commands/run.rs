@@ -13,6 +13,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::cli::RunArgs;
 use crate::commands::session::{self, Session};
 use crate::error::Exit;
+use crate::experiment::Show;
 use crate::provenance;
 use crate::report;
 use crate::run::{self, Event, Options, Outcome, Run};
@@ -85,7 +86,8 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     let done = done?;
 
     finish(&folder, &mut record, session, &done, &store)?;
-    let written = report::write(&folder.path, &store).with_context(|| format!("drawing the report of `{}`", folder.path.display()))?;
+    let written =
+        report::write(&folder.path, &store).with_context(|| format!("drawing the report of `{}`", folder.path.display()))?;
     let exit = done.exit();
     eprintln!("{}", summary(session, &done, began.elapsed().as_secs_f64(), paint));
     if exit == Some(Exit::Interrupted) {
@@ -133,7 +135,7 @@ fn begin(session: &Session, command: &str) -> Result<(RunFolder, RunRecord)> {
         command: command.to_owned(),
     };
     folder.write("resolved.json", &resolved(session))?;
-    fs_err::write(folder.path.join("experiment.toml"), session.loaded.resolved())?;
+    fs_err::write(folder.path.join("experiment.toml"), session.loaded.all_resolved(Show::Values))?;
     folder.write("plan.json", &PlanRecord::new(&session.plan, None))?;
     folder.write("run.json", &record)?;
     folder.link_latest()?;
@@ -155,7 +157,12 @@ fn finish(folder: &RunFolder, record: &mut RunRecord, session: &Session, done: &
     .to_owned();
     record.finished = Some(provenance::now());
     // What the worker ran on is known from what it made.
-    let torch = session.plan.nodes.iter().filter_map(|node| store.manifest(&node.stage, node.key).ok()).find(|manifest| !manifest.made_by.libtorch.is_empty());
+    let torch = session
+        .plan
+        .nodes
+        .iter()
+        .filter_map(|node| store.manifest(&node.stage, node.key).ok())
+        .find(|manifest| !manifest.made_by.libtorch.is_empty());
     if let Some(manifest) = torch {
         record.libtorch = manifest.made_by.libtorch;
         record.device = manifest.made_by.device;

@@ -22,7 +22,8 @@ pub struct Session {
 
 /// Loads and plans one experiment. Nothing is made, not even the store's folder.
 pub fn open(file: &Path, sets: &[String]) -> Result<Session> {
-    let loaded = experiment::load(&request(file, sets))?;
+    let mut loaded = experiment::load(&request(file, sets))?;
+    loaded.machine.files = std::mem::take(&mut loaded.files);
     let (plan, _) = stages::plan(&loaded.points);
     let store = Store::at(&loaded.machine.store);
     let before = runs::latest(&loaded.machine.runs, loaded.name()).and_then(|run| run.plan().ok());
@@ -32,7 +33,8 @@ pub fn open(file: &Path, sets: &[String]) -> Result<Session> {
 
 /// The machine settings, for commands without an experiment.
 pub fn machine() -> Result<Machine> {
-    Ok(experiment::machine(&request(Path::new(""), &[]))?)
+    let Request { environment, working_dir, .. } = request(Path::new(""), &[]);
+    Ok(experiment::machine(&working_dir, &environment, &[])?)
 }
 
 /// Refuses a stage's name that no node of the plan has.
@@ -44,10 +46,17 @@ pub fn check_stage(plan: &Plan, stage: &str) -> Result<()> {
     }
     names.sort_unstable();
     names.dedup();
-    Err(Fixable::usage(format!("no stage of this experiment is called `{stage}`")).hint(format!("the stages are {}", names.join(", "))).into())
+    Err(Fixable::usage(format!("no stage of this experiment is called `{stage}`"))
+        .hint(format!("the stages are {}", names.join(", ")))
+        .into())
 }
 
 fn request(file: &Path, sets: &[String]) -> Request {
     let working_dir = std::env::current_dir().unwrap_or_else(|_| ".".into());
-    Request { file: file.to_owned(), sets: sets.to_vec(), environment: std::env::vars().filter(|(name, _)| name.starts_with("PHILIDOR_")).collect(), working_dir }
+    Request {
+        file: file.to_owned(),
+        sets: sets.to_vec(),
+        environment: std::env::vars().filter(|(name, _)| name.starts_with("PHILIDOR_")).collect(),
+        working_dir,
+    }
 }

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use crate::cli::ShowArgs;
 use crate::commands::session;
+use crate::plan::{Artifact as _, Stage as _};
 use crate::runs::{self, NodeRecord};
-use crate::stages::evaluate::Score;
+use crate::stages::evaluate::{Evaluate, Score};
 use crate::store::Store;
 use crate::text::duration;
 use crate::ui::paint::Paint;
@@ -20,12 +21,23 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
     let store = Store::at(&machine.store);
     let mut out = std::io::stdout().lock();
     if args.json {
-        let scores: Vec<_> = plan.nodes.iter().filter_map(|node| Some(json!({ "key": node.node.key, "score": score(node, &store)? }))).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&json!({ "schema": 1, "run": record, "folder": folder.path, "nodes": plan.nodes, "scores": scores }))?)?;
+        let scores: Vec<_> =
+            plan.nodes.iter().filter_map(|node| Some(json!({ "key": node.node.key, "score": score(node, &store)? }))).collect();
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(
+                &json!({ "schema": 1, "run": record, "folder": folder.path, "nodes": plan.nodes, "scores": scores })
+            )?
+        )?;
         return Ok(());
     }
     writeln!(out, "{}  {}  {}", paint.bold(&record.name), record.id, record.outcome)?;
-    writeln!(out, "  begun {} on {} ({}), philidor {}, git {}", record.started, record.host, record.device, record.philidor, record.git)?;
+    writeln!(
+        out,
+        "  begun {} on {} ({}), philidor {}, git {}",
+        record.started, record.host, record.device, record.philidor, record.git
+    )?;
     writeln!(out, "  made by: {}", record.command)?;
     writeln!(out, "  report:  {}", folder.path.join("report.html").display())?;
     writeln!(out)?;
@@ -43,10 +55,9 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
     Ok(())
 }
 
-fn score(node: &NodeRecord, store: &Store) -> Option<crate::measure::score::Score> {
-    if node.node.stage != <crate::stages::evaluate::Evaluate as crate::plan::Stage>::NAME {
+fn score(node: &NodeRecord, store: &Store) -> Option<Score> {
+    if node.node.stage != Evaluate::NAME {
         return None;
     }
-    let opened: Score = crate::plan::Artifact::open(&store.dir(&node.node.stage, node.node.key)).ok()?;
-    Some(opened.score)
+    Score::open(&store.dir(&node.node.stage, node.node.key)).ok()
 }

@@ -14,7 +14,8 @@ use crate::ui::paint::Paint;
 
 pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
     let session = session::open(&args.file, &args.sets)?;
-    let nodes: Vec<_> = session.plan.nodes.iter().filter(|node| node.stage == args.stage || node.key.full().starts_with(&args.stage)).collect();
+    let nodes: Vec<_> =
+        session.plan.nodes.iter().filter(|node| node.stage == args.stage || node.key.full().starts_with(&args.stage)).collect();
     if nodes.is_empty() {
         session::check_stage(&session.plan, &args.stage)?;
     }

@@ -6,8 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// A PGN file, named for people, identified by the BLAKE3 digest of its bytes.
-    File { name: String, blake3: String },
+    /// A PGN file, identified by the BLAKE3 digest of its bytes; the name is for people, and in no key.
+    File {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        name: Option<String>,
+        blake3: String,
+    },
     /// A month of the public archive of rated standard games, as `2026-07`.
     Month {
         month: String,
@@ -15,6 +19,17 @@ pub enum Source {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         sha256: Option<String>,
     },
+}
+
+impl Source {
+    /// Only what decides the games.
+    #[must_use]
+    pub fn nameless(&self) -> Self {
+        match self {
+            Self::File { blake3, .. } => Self::File { name: None, blake3: blake3.clone() },
+            month @ Self::Month { .. } => month.clone(),
+        }
+    }
 }
 
 /// Which games are kept. The first rule that fails names the reason; rules left out keep everything.

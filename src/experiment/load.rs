@@ -46,9 +46,24 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// The experiment's name, which names the folder of its runs.
+    pub fn name(&self) -> &str {
+        &self.points[0].name
+    }
+
     /// A point as TOML that loads again to an equal experiment, where it is one of its own.
     pub fn resolved(&self, point: usize, show: Show) -> String {
         resolved::print(&self.points[point].question, &self.leaves[point], show)
+    }
+
+    /// All points, one after another; each of several under its name.
+    pub fn all_resolved(&self, show: Show) -> String {
+        let one = self.points.len() == 1;
+        let texts = self.points.iter().enumerate().map(|(index, point)| {
+            let text = self.resolved(index, show);
+            if one { text } else { format!("# --- {} ---\n{text}\n", point.point) }
+        });
+        texts.collect()
     }
 }
 

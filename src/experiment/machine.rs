@@ -56,6 +56,7 @@ fn read(s: &mut Section) -> Machine {
         device: s.look("device", &DEVICE).unwrap_or(defaults.device),
         threads: s.look("threads", &Integer::between(0, 4096)).unwrap_or(defaults.threads),
         checkpoint_minutes: s.look("checkpoint_minutes", &NOT_NEGATIVE).unwrap_or(defaults.checkpoint_minutes),
+        files: defaults.files,
     }
 }
 

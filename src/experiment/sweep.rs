@@ -1,5 +1,7 @@
 //! `[sweep]`: one file, several points. A grid takes all combinations, a zip steps together, a list names each.
 
+use serde::{Deserialize, Serialize};
+
 use super::problem::{Problem, nearest, one_of};
 use super::raw;
 use super::source::Place;
@@ -8,7 +10,7 @@ use super::tree::{Node, Table, dotted};
 const MOST_POINTS: usize = 10_000;
 
 /// A key that a sweep varies.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
     /// Such as `model.width`.
     pub key: String,

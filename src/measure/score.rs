@@ -4,11 +4,13 @@
 //! memory and on disk. Two scores are comparable where their protocols have one fingerprint.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::stats::{Estimate, mean, wilson};
+use crate::text::thousands;
 
 /// One metric of one checkpoint, as in `score.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,6 +114,15 @@ impl Value {
     fn of(name: &str, estimate: Estimate, method: &str) -> Self {
         let Estimate { value, low, high, n } = estimate;
         Self { name: name.to_owned(), slice: String::new(), value, n, low, high, method: method.to_owned() }
+    }
+}
+
+impl fmt::Display for Value {
+    /// `rate 97.86 % [97.65, 98.05], n = 20,000`; shares as percentages.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, n, low, high, method, .. } = self;
+        let (scale, unit) = if method == wilson::METHOD { (100.0, " %") } else { (1.0, "") };
+        write!(f, "{name} {:.2}{unit} [{:.2}, {:.2}], n = {}", value * scale, low * scale, high * scale, thousands(*n))
     }
 }
 

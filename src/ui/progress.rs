@@ -40,7 +40,8 @@ impl Progress {
         let width = plan.nodes.iter().map(|node| node.label.len()).max().unwrap_or(0).min(48);
         let labels = plan.nodes.iter().map(|node| (node.key, format!("{:<width$}", node.label))).collect();
         let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::no_length().with_style(ProgressStyle::with_template("{spinner} {msg}").expect("a constant template"));
+            let bar = ProgressBar::no_length()
+                .with_style(ProgressStyle::with_template("{spinner} {msg}").expect("a constant template"));
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
@@ -50,11 +51,21 @@ impl Progress {
     pub fn show(&self, event: &Event) {
         let paint = self.paint;
         match event {
-            Event::Kept { key } => self.line(&format!("{}     {}  {}", paint.dim("kept"), self.label(*key), paint.dim(&key.to_string()))),
-            Event::Waiting { key, holder } => self.line(&format!("{}  {}  for {holder}", paint.yellow("waiting"), self.label(*key))),
+            Event::Kept { key } => {
+                self.line(&format!("{}     {}  {}", paint.dim("kept"), self.label(*key), paint.dim(&key.to_string())))
+            }
+            Event::Waiting { key, holder } => {
+                self.line(&format!("{}  {}  for {holder}", paint.yellow("waiting"), self.label(*key)))
+            }
             Event::Started { key } => self.started(*key),
             Event::Resumed { key, done, total, unit } => {
-                self.line(&format!("{}   {}  at {} of {} {unit}", paint.yellow("resume"), self.label(*key), thousands(*done), thousands(*total)));
+                self.line(&format!(
+                    "{}   {}  at {} of {} {unit}",
+                    paint.yellow("resume"),
+                    self.label(*key),
+                    thousands(*done),
+                    thousands(*total)
+                ));
             }
             Event::Told { key, tick } => self.told(*key, tick),
             Event::Made { key, seconds, bytes: size } => self.line(&format!(
@@ -72,7 +83,12 @@ impl Progress {
                 }
             }
             Event::Skipped { key, because } => {
-                self.line(&format!("{}  {}  needs {}", paint.yellow("skipped"), self.label(*key), self.label(*because).trim_end()));
+                self.line(&format!(
+                    "{}  {}  needs {}",
+                    paint.yellow("skipped"),
+                    self.label(*key),
+                    self.label(*because).trim_end()
+                ));
             }
         }
     }
@@ -106,7 +122,12 @@ impl Progress {
             Tick::Note { text } => self.line(&format!("         {text}")),
             Tick::Done { done, total, unit } => {
                 let (since, from) = *state.first.get_or_insert((Instant::now(), *done));
-                let text = format!("{}{}{}", how_far(*done, *total, unit), left(since.elapsed(), done - from.min(*done), total.saturating_sub(*done)), metrics(&state.metrics));
+                let text = format!(
+                    "{}{}{}",
+                    how_far(*done, *total, unit),
+                    left(since.elapsed(), done - from.min(*done), total.saturating_sub(*done)),
+                    metrics(&state.metrics)
+                );
                 match &self.bar {
                     Some(bar) => bar.set_message(format!("{}  {text}", self.label(key).trim_end())),
                     None if state.spoke.elapsed() >= PLAIN_EVERY => {

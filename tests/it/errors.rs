@@ -25,7 +25,10 @@ fn a_wrong_type_names_the_type_wanted_and_the_value_seen() {
 #[test]
 fn all_problems_come_at_once() {
     let lab = Lab::new();
-    lab.write("tiny.toml", &TINY.replace("heads = 2", "heads = 3").replace("clip", "clop").replace("elo = [1000, 2600]", "elo = [2600, 1000]"));
+    lab.write(
+        "tiny.toml",
+        &TINY.replace("heads = 2", "heads = 3").replace("clip", "clop").replace("elo = [1000, 2600]", "elo = [2600, 1000]"),
+    );
     insta::assert_snapshot!(lab.philidor(&["run", "tiny.toml", "-S", "train.batch=many"]).ended(2).snapshot(&lab));
 }
 

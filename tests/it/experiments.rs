@@ -27,7 +27,11 @@ fn every_committed_experiment_plans_on_an_empty_store() {
         let said = lab.philidor(&["plan", &file.to_string_lossy()]).ended(0);
         assert!(said.stdout.contains("to make"), "{}: {}", file.display(), said.stdout);
         let text = std::fs::read_to_string(&file).expect("readable");
-        assert!(text.starts_with("# ") && text.lines().next().is_some_and(|line| line.len() > 12), "{} says first what it asks", file.display());
+        assert!(
+            text.starts_with("# ") && text.lines().next().is_some_and(|line| line.len() > 12),
+            "{} says first what it asks",
+            file.display()
+        );
     }
 }
 
@@ -38,7 +42,8 @@ fn the_resolved_text_of_an_experiment_loads_again_to_the_same_plan() {
     let resolved = lab.philidor(&["plan", "--resolved", &file.to_string_lossy()]).ended(0).stdout;
     lab.write("again.toml", &resolved);
     let keys = |file: &str| {
-        let plan: serde_json::Value = serde_json::from_str(&lab.philidor(&["plan", "--json", file]).ended(0).stdout).expect("JSON");
+        let plan: serde_json::Value =
+            serde_json::from_str(&lab.philidor(&["plan", "--json", file]).ended(0).stdout).expect("JSON");
         plan["plans"][0]["nodes"].as_array().expect("nodes").iter().map(|node| node["key"].clone()).collect::<Vec<_>>()
     };
     let keys_again = keys("again.toml");

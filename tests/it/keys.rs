@@ -9,7 +9,12 @@ fn plan(lab: &Lab, arguments: &[&str]) -> Vec<(String, String)> {
     let said = lab.philidor(&[&["plan", "--json"], arguments].concat()).ended(0);
     let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
     let text = |value: &serde_json::Value| value.as_str().expect("text").to_owned();
-    document["plans"][0]["nodes"].as_array().expect("nodes").iter().map(|node| (text(&node["label"]), text(&node["key"]))).collect()
+    document["plans"][0]["nodes"]
+        .as_array()
+        .expect("nodes")
+        .iter()
+        .map(|node| (text(&node["label"]), text(&node["key"])))
+        .collect()
 }
 
 #[test]
@@ -98,7 +103,9 @@ fn each_setting_changes_the_keys_of_what_it_decides_and_of_what_follows() {
 #[test]
 fn what_belongs_to_the_machine_or_to_words_changes_no_key() {
     let lab = Lab::new();
-    for set in ["machine.device=cuda", "machine.threads=2", "machine.store=elsewhere", "machine.checkpoint_minutes=1", "name=other"] {
+    for set in
+        ["machine.device=cuda", "machine.threads=2", "machine.store=elsewhere", "machine.checkpoint_minutes=1", "name=other"]
+    {
         assert!(changed(&lab, &[set], &[]).is_empty(), "-S {set}");
     }
     assert!(changed(&lab, &[], &[("PHILIDOR_DEVICE", "cuda:1"), ("PHILIDOR_DATA", "/nowhere")]).is_empty());

@@ -10,7 +10,8 @@ const LEAVES: &[&str] = &["error.rs", "progress.rs", "random.rs", "machine.rs", 
 
 #[test]
 fn the_spine_names_neither_the_domain_nor_its_libraries() {
-    let own: Vec<String> = DOMAIN.iter().copied().chain(["experiment", "stages", "report", "commands", "cli", "ui"]).map(module).collect();
+    let own: Vec<String> =
+        DOMAIN.iter().copied().chain(["experiment", "stages", "report", "commands", "cli", "ui"]).map(module).collect();
     let libraries = ["shakmaty", "pgn_reader", "tch", "polars", "plotters", "toml", "zstd"].map(library);
     for file in SPINE {
         forbid(&source(file), own.iter().chain(&libraries));
@@ -19,10 +20,24 @@ fn the_spine_names_neither_the_domain_nor_its_libraries() {
 
 #[test]
 fn the_domain_and_the_leaves_never_name_the_spine() {
-    let spine: Vec<String> =
-        ["plan", "store", "run", "runs", "explain", "estimate", "worker", "stages", "experiment", "report", "commands", "cli", "ui", "provenance"]
-            .map(module)
-            .into();
+    let spine: Vec<String> = [
+        "plan",
+        "store",
+        "run",
+        "runs",
+        "explain",
+        "estimate",
+        "worker",
+        "stages",
+        "experiment",
+        "report",
+        "commands",
+        "cli",
+        "ui",
+        "provenance",
+    ]
+    .map(module)
+    .into();
     for place in DOMAIN.iter().chain(LEAVES) {
         for file in files(&source(place)) {
             forbid(&file, spine.iter());
@@ -57,7 +72,12 @@ fn each_heavy_library_has_its_home() {
 fn only_the_interface_and_the_commands_print() {
     for file in files(&source("")) {
         if !file.starts_with(source("ui")) && !file.starts_with(source("commands")) {
-            forbid(&file, ["clippy::print_".to_owned(), "std::io::stdout".to_owned(), "io::stderr".to_owned()].iter().filter(|_| !file.ends_with("bin/worker.rs")));
+            forbid(
+                &file,
+                ["clippy::print_".to_owned(), "std::io::stdout".to_owned(), "io::stderr".to_owned()]
+                    .iter()
+                    .filter(|_| !file.ends_with("bin/worker.rs")),
+            );
         }
     }
 }
@@ -87,7 +107,11 @@ fn files(place: &Path) -> Vec<PathBuf> {
         return vec![place.to_owned()];
     }
     let entries = std::fs::read_dir(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
-    let mut found: Vec<PathBuf> = entries.flatten().flat_map(|entry| files(&entry.path())).filter(|path| path.extension().is_some_and(|end| end == "rs")).collect();
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .flat_map(|entry| files(&entry.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .collect();
     found.sort();
     found
 }
@@ -98,7 +122,9 @@ fn forbid<'a>(file: &Path, names: impl Iterator<Item = &'a String> + Clone) {
     for (index, line) in text.lines().enumerate() {
         let code = line.split("//").next().unwrap_or_default();
         for name in names.clone() {
-            let found = code.match_indices(name.as_str()).any(|(at, _)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'));
+            let found = code
+                .match_indices(name.as_str())
+                .any(|(at, _)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'));
             assert!(!found, "{}:{} names `{name}`", file.display(), index + 1);
         }
     }

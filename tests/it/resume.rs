@@ -22,14 +22,18 @@ fn training(lab: &Lab, steps: usize) -> (std::process::Child, u32) {
 
 fn weights_and_curves(lab: &Lab) -> Vec<(String, Vec<u8>)> {
     let train = lab.only("train");
-    let mut files = vec!["curve.jsonl".to_owned(), "validation.jsonl".to_owned(), "best.safetensors".to_owned(), "best.json".to_owned()];
+    let mut files =
+        vec!["curve.jsonl".to_owned(), "validation.jsonl".to_owned(), "best.safetensors".to_owned(), "best.json".to_owned()];
     let mut snapshots: Vec<String> = std::fs::read_dir(train.join("snapshots"))
         .expect("snapshots")
         .map(|entry| format!("snapshots/{}", entry.expect("an entry").file_name().to_string_lossy()))
         .collect();
     snapshots.sort();
     files.append(&mut snapshots);
-    files.into_iter().map(|name| (name.clone(), std::fs::read(train.join(&name)).unwrap_or_else(|error| panic!("{name}: {error}")))).collect()
+    files
+        .into_iter()
+        .map(|name| (name.clone(), std::fs::read(train.join(&name)).unwrap_or_else(|error| panic!("{name}: {error}"))))
+        .collect()
 }
 
 fn assert_same(disturbed: &Lab, undisturbed: &Lab) {

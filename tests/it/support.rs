@@ -113,7 +113,8 @@ impl Lab {
     /// The folders of a stage in the store whose names end so: `""` for finished ones, `part` for others.
     pub(crate) fn artifacts(&self, stage: &str, extension: &str) -> Vec<PathBuf> {
         let found = std::fs::read_dir(self.path("runs/store/v1").join(stage)).into_iter().flatten().flatten();
-        let mut found: Vec<_> = found.map(|entry| entry.path()).filter(|path| path.extension().unwrap_or_default() == extension).collect();
+        let mut found: Vec<_> =
+            found.map(|entry| entry.path()).filter(|path| path.extension().unwrap_or_default() == extension).collect();
         found.sort();
         found
     }
@@ -164,7 +165,8 @@ pub(crate) fn children(parent: u32) -> Vec<u32> {
         .filter(|process| {
             let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
             // The name stands in brackets and may hold anything; the parent is the second field behind it.
-            let parent_of = status.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).and_then(|field| field.parse().ok());
+            let parent_of =
+                status.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).and_then(|field| field.parse().ok());
             parent_of == Some(parent)
         })
         .collect()
