@@ -15,6 +15,7 @@ pub mod store;
 pub mod chess;
 pub mod corpus;
 pub mod data;
+pub mod export;
 pub mod measure;
 pub mod model;
 pub mod train;
