@@ -15,9 +15,11 @@ pub mod parse;
 mod plan;
 pub mod train;
 mod work;
+mod workshop;
 
 pub use plan::{Handles, plan};
 pub use work::{Work, here};
+pub use workshop::Workshop;
 
 use work::entry;
 
