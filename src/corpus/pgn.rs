@@ -6,7 +6,7 @@
 
 use anyhow::Result;
 use shakmaty::san::{San, SanError, SanPlus};
-use shakmaty::{CastlingSide, Chess, Position as _};
+use shakmaty::{CastlingSide, Chess, Position as _, Role};
 
 use super::config::Keep;
 use super::cut::{Cutter, Game, tags};
@@ -144,7 +144,18 @@ fn san(word: &[u8]) -> San {
     match &word[..word.len() - checks] {
         b"0-0" => San::Castle(CastlingSide::KingSide),
         b"0-0-0" => San::Castle(CastlingSide::QueenSide),
+        [pawn @ .., role @ (b'N' | b'B' | b'R' | b'Q')] => promoting(pawn, *role).unwrap_or(San::Null),
         _ => San::Null,
+    }
+}
+
+/// A promotion without its sign, as in `cxd8Q`.
+fn promoting(pawn: &[u8], role: u8) -> Option<San> {
+    match San::from_ascii(pawn).ok()? {
+        San::Normal { role: Role::Pawn, file, rank, capture, to, promotion: None } => {
+            Some(San::Normal { role: Role::Pawn, file, rank, capture, to, promotion: Role::from_char(char::from(role)) })
+        }
+        _ => None,
     }
 }
 
@@ -257,7 +268,7 @@ mod tests {
 
     #[test]
     fn castling_en_passant_and_promotion_come_out_as_uci() {
-        let moves = "1. e4 Nf6 2. e5 d5 3. exd6 Nc6 4. dxc7 Bg4 5. cxd8=N Rxd8 6. Nf3 e6 7. Be2 Be7 8. 0-0 O-O";
+        let moves = "1. e4 Nf6 2. e5 d5 3. exd6 Nc6 4. dxc7 Bg4 5. cxd8N Rxd8 6. Nf3 e6 7. Be2 Be7 8. 0-0 O-O";
         let (_, lines) = read_text(moves, &Keep::default(), None).expect("parsed");
         assert_eq!(lines, "e2e4 g8f6 e4e5 d7d5 e5d6 b8c6 d6c7 c8g4 c7d8n a8d8 g1f3 e7e6 f1e2 f8e7 e1g1 e8g8\n");
         let long = "1. d4 d5 2. Nc3 Nc6 3. Bf4 Bf5 4. Qd2 Qd7 5. O-O-O+ 0-0-0";
@@ -336,18 +347,15 @@ mod tests {
     #[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
     fn strange_files_are_read_or_refused_but_never_break_the_reader() {
         let Some(dir) = shared("odd-pgn") else { return eprintln!("no strange files here") };
-        let mut refused = Vec::new();
+        let (mut read_games, mut refused) = (0, Vec::new());
         for entry in std::fs::read_dir(dir).expect("a folder") {
             let path = entry.expect("a file").path();
-            if let Err(error) = read(&path, &Keep::default(), None) {
-                let fixable = error.downcast::<Fixable>().expect("the user can mend it");
-                let name = path.file_name().expect("it has a name").to_string_lossy().into_owned();
-                refused.push(format!("{name}: {}", fixable.message));
+            match read(&path, &Keep::default(), None) {
+                Ok((report, _)) => read_games += report.read,
+                Err(error) => refused.push(error.downcast::<Fixable>().expect("the user can mend it").message),
             }
         }
-        refused.sort();
-        eprintln!("{}", refused.join("\n"));
-        assert!(refused.iter().any(|line| line.starts_with("kokopu__syntactic-error-2")));
-        assert!(refused.len() < 30, "{} files refused", refused.len());
+        assert!(refused.iter().any(|message| message.ends_with("holds no games: it begins with `I'm not a PGN file...`")));
+        assert!(refused.len() < 20 && read_games > 250, "{read_games} games read, {} files refused", refused.len());
     }
 }

@@ -56,7 +56,7 @@ impl Files {
             None => self.digest(path)?,
         };
         self.seen.borrow_mut().insert(path.to_owned(), blake3.clone());
-        Ok(Source::File { name: Some(name.to_string_lossy().into_owned()), blake3 })
+        Ok(Source::File { name: name.to_string_lossy().into_owned(), blake3 })
     }
 
     fn digest(&self, path: &Path) -> Result<String, String> {

@@ -3,6 +3,8 @@
 //! [`plan`] is the graph, and the documentation of the data flow. A new stage is one file, one line in
 //! [`LOCAL`] or [`TORCH`], and one `add` in `plan`.
 
+#[cfg(test)]
+pub(crate) mod bench;
 pub mod encode;
 pub mod evaluate;
 pub mod fetch;
