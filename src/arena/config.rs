@@ -260,10 +260,12 @@ pub(crate) mod tests {
         }
     }
 
+    type Spoil = fn(&mut MineConfig);
+
     #[test]
     fn what_cannot_be_mined_is_refused_by_name() {
         assert_eq!(small().check(), Ok(()));
-        let cases: [(&str, fn(&mut MineConfig)); 8] = [
+        let cases: [(&str, Spoil); 8] = [
             ("month", |config| config.month = "2026-13".to_owned()),
             ("games", |config| config.games = 6),
             ("events.controls", |config| config.events.controls = [("60+0".to_owned(), 1.0)].into()),

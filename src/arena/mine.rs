@@ -27,7 +27,7 @@ use crate::random::stream;
 pub use super::config::MineConfig;
 
 /// How long an engine may take for one answer of a few thousand nodes, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What was mined. Games are counted as the tags of the file tell them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -88,7 +88,9 @@ pub fn mine(config: &MineConfig, engine: &Path, threads: usize, out: &Path, prog
             while let Some(game) = early.remove(&report.games) {
                 packer.push(game.text.as_bytes()).with_context(|| format!("cannot write `{}`", out.display()))?;
                 report.count(&game);
-                progress.done(report.games, config.games, "games");
+                if report.games % 16 == 0 || report.games == config.games {
+                    progress.done(report.games, config.games, "games");
+                }
             }
             if progress.should_stop() {
                 stop.store(true, Ordering::Relaxed);

@@ -4,6 +4,7 @@ pub mod config;
 pub mod engine;
 pub mod mine;
 
+mod choice;
 mod clocks;
 mod entry;
 mod frames;

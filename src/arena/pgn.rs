@@ -50,12 +50,11 @@ fn tags(text: &mut String, entry: &Entry, played: &Played) {
     if black.is_bot {
         tag("BlackTitle", "BOT");
     }
-    let (code, opening) = match played.fen {
-        Some(_) => ("?", "?"),
-        None => {
-            let sans: Vec<&str> = played.plies.iter().take(12).map(|ply| ply.san.trim_end_matches(['+', '#'])).collect();
-            openings::name(&sans)
-        }
+    let (code, opening) = if played.fen.is_some() {
+        ("?", "?")
+    } else {
+        let sans: Vec<&str> = played.plies.iter().take(12).map(|ply| ply.san.trim_end_matches(['+', '#'])).collect();
+        openings::name(&sans)
     };
     tag("ECO", code);
     tag("Opening", opening);

@@ -1,19 +1,17 @@
 //! Plays one game: two levels of one engine, until the rules, the clock or the players end it.
-//!
-//! Weakness comes from few nodes and from our own draw among the engine's best lines, never from Stockfish's
-//! `Skill Level`: that one draws from a generator seeded with the time of day, and no game could be played again.
 
 use rand_chacha::ChaCha8Rng;
 use shakmaty::fen::Fen;
-use shakmaty::san::{San, SanPlus};
+use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{ByColor, CastlingMode, Chess, Color, EnPassantMode, Move, Position};
 
+use super::choice::{choose, impossible, shuffle};
 use super::clocks::{Pair, Spent};
 use super::config::{Level, MineConfig};
 use super::engine::{Engine, Limit, Search};
-use super::entry::{Entry, Kind, weighted};
+use super::entry::{Entry, Kind};
 use super::players;
 use super::uci::Score;
 use crate::error::Fixable;
@@ -79,7 +77,7 @@ const ODDS: [&str; 4] = [
 /// Plays the game of `entry`; `rng` is the game's own stream.
 pub(crate) fn play(config: &MineConfig, entry: &Entry, engine: &mut Engine, rng: &mut ChaCha8Rng) -> Result<Played, Fixable> {
     let mut game = Game::new(config, entry, rng);
-    // A game abandoned before or after its first move needs no thought.
+    // A game that nobody begins needs no engine.
     if entry.kind == Kind::NoMoves {
         return Ok(game.ended(End::Abandoned(Color::Black)));
     }
@@ -92,7 +90,7 @@ pub(crate) fn play(config: &MineConfig, entry: &Entry, engine: &mut Engine, rng:
             if game.ply() >= game.fate.last_ply {
                 return Ok(game.ended(End::DrawAgreed));
             }
-            let m = game.shuffle(rng);
+            let m = shuffle(&game.position, rng);
             game.make(m, rng);
             continue;
         }
@@ -244,48 +242,9 @@ impl<'a> Game<'a> {
         None
     }
 
-    /// Any quiet move that does not end the game; a pawn move where none was made for long.
-    fn shuffle(&self, rng: &mut ChaCha8Rng) -> Move {
-        let legal = self.position.legal_moves();
-        let keeps_on = |m: &Move| {
-            let mut after = self.position.clone();
-            after.play_unchecked(*m);
-            !after.is_game_over()
-        };
-        let stale = self.position.halfmoves() >= 80;
-        let quiet: Vec<Move> = legal.iter().copied().filter(|m| !m.is_capture() && !m.is_promotion() && keeps_on(m)).collect();
-        let zeroing: Vec<Move> = legal.iter().copied().filter(|m| m.is_zeroing() && keeps_on(m)).collect();
-        let any: Vec<Move> = legal.iter().copied().collect();
-        let moves = [(stale, zeroing), (true, quiet), (true, any)].into_iter().find(|(fits, moves)| *fits && !moves.is_empty());
-        let (_, moves) = moves.expect("the game is not over, so that a move can be made");
-        moves[below(rng, moves.len() as u64) as usize]
-    }
-
     fn ended(self, end: End) -> Played {
         Played { fen: self.fen, plies: self.plies, end }
     }
-}
-
-/// One of the engine's best moves, by the level's weights, if it is not much worse than the best.
-fn choose(search: &Search, level: &Level, rng: &mut ChaCha8Rng) -> UciMove {
-    let drawn = unit(rng);
-    let Some(best) = search.lines.first().filter(|line| line.first == search.best) else { return search.best };
-    let good_enough = |score: Score| best.score.centipawns() - score.centipawns() <= level.within;
-    let lines = search.lines.iter().zip(&level.weights).enumerate();
-    let candidates: Vec<(UciMove, f64)> = lines
-        .filter(|(index, (line, _))| *index == 0 || good_enough(line.score))
-        .map(|(_, (line, &weight))| (line.first, weight))
-        .collect();
-    weighted(&candidates, drawn)
-}
-
-/// A move in good notation that cannot be played here; which one it is depends on the ply.
-fn impossible(position: &Chess, ply: u32) -> &'static str {
-    let candidates = ["Ra5", "O-O-O", "exd8=Q", "Nd8", "Qh5", "Kd4", "Bb7"];
-    let cannot = |san: &&str| san.parse::<San>().is_ok_and(|san| san.to_move(position).is_err());
-    let from = ply as usize % candidates.len();
-    let mut in_turn = candidates.into_iter().cycle().skip(from).take(candidates.len());
-    in_turn.find(cannot).expect("not all can be played: a king that castles is not beside d4")
 }
 
 fn hash(position: &Chess) -> Zobrist64 {
@@ -300,8 +259,7 @@ fn set_up(fen: &str) -> Chess {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::engine::Line;
-    use crate::random::stream;
+    use shakmaty::san::San;
 
     #[test]
     fn odds_are_positions_and_an_impossible_move_is_found_in_them() {
@@ -312,21 +270,5 @@ mod tests {
                 assert!(san.to_move(&position).is_err());
             }
         }
-    }
-
-    #[test]
-    fn moves_are_chosen_by_weight_unless_they_lose_too_much() {
-        let line =
-            |rank, first: &str, score| Line { rank, score: Score::Centipawns(score), first: first.parse().expect("a move") };
-        let lines = vec![line(1, "e2e4", 30), line(2, "d2d4", 0), line(3, "g2g4", -200)];
-        let search = Search { best: lines[0].first, lines };
-        let level = Level { rating: 0, nodes: 1, weights: vec![50.0, 30.0, 20.0], within: 60 };
-        let mut rng = stream(1, "choice", 0);
-        let mut counts = [0_u32; 3];
-        for _ in 0..8_000 {
-            let chosen = choose(&search, &level, &mut rng);
-            counts[search.lines.iter().position(|line| line.first == chosen).expect("one of the lines")] += 1;
-        }
-        assert!(counts[2] == 0 && (4_800..5_200).contains(&counts[0]), "{counts:?}");
     }
 }
