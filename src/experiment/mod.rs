@@ -4,6 +4,7 @@
 //! `PHILIDOR_…` (of the machine only), `--set`. No value that decides a result has a default here.
 
 mod asked;
+pub mod mine;
 
 // From text to a tree with places.
 mod layers;
