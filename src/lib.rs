@@ -24,7 +24,6 @@ pub mod arena;
 pub mod chess;
 pub mod corpus;
 pub mod data;
-pub mod export;
 pub mod measure;
 pub mod model;
 pub mod stats;

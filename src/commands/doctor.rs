@@ -3,11 +3,13 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::arena::engine::Engine;
 use crate::cli::DoctorArgs;
 use crate::commands::session;
 use crate::error::Exit;
@@ -97,15 +99,14 @@ fn data(machine: &Machine) -> Finding {
 }
 
 fn engine(machine: &Machine) -> Finding {
-    match crate::arena::engine::find(&machine.stockfish) {
-        Some(path) => Finding { what: "engine", state: "ok", found: format!("`{}`", path.display()) },
-        None => Finding {
+    match Engine::start(&machine.stockfish, Duration::from_secs(10)) {
+        Ok(engine) => {
+            Finding { what: "engine", state: "ok", found: format!("{} (`{}`)", engine.name(), machine.stockfish.display()) }
+        }
+        Err(error) => Finding {
             what: "engine",
             state: "missing",
-            found: format!(
-                "`{}` was not found; `philidor mine` needs it: apt-get install stockfish",
-                machine.stockfish.display()
-            ),
+            found: format!("{error}; `philidor mine` needs one: apt-get install stockfish"),
         },
     }
 }

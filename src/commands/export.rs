@@ -18,7 +18,7 @@ use crate::store::{Store, Wait};
 pub fn export(what: &Export) -> Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match what {
-        Export::Vocab => export::vocab(&mut out)?,
+        Export::Vocab => export::vocab::vocab(&mut out)?,
         Export::Games { asked } => {
             for file in &asked.files {
                 games(file, &asked.sets, &mut out)?;
@@ -51,8 +51,7 @@ fn games(file: &std::path::Path, sets: &[String], out: &mut dyn std::io::Write) 
     }
     for node in session.plan.nodes.iter().filter(|node| node.stage == Parse::NAME) {
         let games = Games::open(&store.dir(&node.stage, node.key))?;
-        let _ = games;
-        export::games(&(), out)?;
+        export::games::games(&games.moves, out)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the file's path is the output; the rest is told beside it")]
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,10 +19,11 @@ use crate::commands::session;
 use crate::error::Exit;
 use crate::experiment;
 use crate::progress::{Progress, Tick};
+use crate::text::{bytes, plural, thousands};
 use crate::ui::paint::Paint;
 
 pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
-    let config = 0u32;
+    let config = experiment::mine::load(&args.file)?;
     let machine = session::machine()?;
     let out = args.out.clone().unwrap_or_else(|| beside(&args.file));
     let stop = Arc::new(AtomicBool::new(false));
@@ -41,7 +43,23 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
     };
     let report = mine::mine(&config, &machine.stockfish, machine.threads(), &out, &Progress::new(&tell, &stop));
     bar.finish_and_clear();
-    eprintln!("{}", paint.bold(&report?.to_string()));
+    let report = report?;
+    let counts = |of: &BTreeMap<String, u64>| {
+        of.iter().map(|(name, games)| format!("{name} {}", thousands(*games))).collect::<Vec<_>>().join(", ")
+    };
+    eprintln!(
+        "{}",
+        paint.bold(&format!(
+            "{}, {} plies, {} ({} of text)",
+            plural(report.games, "game"),
+            thousands(report.plies),
+            bytes(report.file_bytes),
+            bytes(report.text_bytes)
+        ))
+    );
+    eprintln!("  speeds: {}", counts(&report.speeds));
+    eprintln!("  terminations: {}", counts(&report.terminations));
+    eprintln!("  ends: {}", counts(&report.ends));
     println!("{}", out.display());
     Ok(())
 }
