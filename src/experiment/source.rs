@@ -13,6 +13,8 @@ pub(super) struct Source {
     pub name: String,
     pub path: PathBuf,
     pub text: String,
+    /// How many files lie over it: 0 is the experiment itself.
+    pub depth: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -33,6 +35,14 @@ impl Place {
         match self {
             Self::File { source, span } => source.text[..span.start.min(source.text.len())].matches('\n').count() + 1,
             _ => 0,
+        }
+    }
+
+    /// How near it is to the user's hand: overrides first, then the experiment, then what it extends.
+    pub(super) fn rank(&self) -> usize {
+        match self {
+            Self::File { source, .. } => source.depth + 1,
+            Self::Set(_) | Self::Environment(_) | Self::Whole(_) => 0,
         }
     }
 
