@@ -99,6 +99,7 @@ fn rows(table: &Table, sweep: &Node, problems: &mut Vec<Problem>) -> Vec<Row> {
         factors.push(tables("sweep.list", list, problems).into_iter().map(|(_, row)| row).collect());
     }
     once_each(&factors, problems);
+    not_overridden(table, &factors, problems);
     if factors.iter().map(Vec::len).try_fold(1, usize::checked_mul).is_none_or(|points| points > MOST_POINTS) {
         let message = format!("the sweep has more than {MOST_POINTS} points");
         problems.push(Problem::new(&sweep.place, "sweep", message).hint("sweep fewer values, or zip some keys"));
@@ -201,6 +202,17 @@ fn once_each(factors: &[Vec<Row>], problems: &mut Vec<Problem>) {
                 problems.push(problem.hint("sweep it in one of grid, zip and list"));
             }
             seen.push(path.clone());
+        }
+    }
+}
+
+/// An override is the strongest layer, and must not lose to a sweep without a word.
+fn not_overridden(table: &Table, factors: &[Vec<Row>], problems: &mut Vec<Problem>) {
+    for Setting { path, .. } in factors.iter().flatten().flatten() {
+        if let Some(place @ Place::Set(_)) = table.find(path.iter().map(String::as_str)).map(|node| &node.place) {
+            let key = dotted(path);
+            let problem = Problem::new(place, key.as_str(), format!("`{key}` is swept, so that setting it changes nothing"));
+            problems.push(problem.hint(format!("set sweep=false for one point, or other values to sweep: sweep.grid.{key}=[…]")));
         }
     }
 }

@@ -279,6 +279,7 @@ fn a_missing_base_and_text_that_is_no_toml_are_problems_at_their_lines() {
 
     1 problem
     "#);
+    assert!(Folder::new().asking("\u{feff}# é\r\nname = é\r\n").problems(&[]).contains("x.toml:2: not TOML"));
     assert_snapshot!(asking("[train\nsteps = 1").problems(&[]), @r#"
     experiments/x.toml:2: not TOML: unclosed table, expected `]`
         [train

@@ -6,7 +6,8 @@ use fs_err as fs;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-use crate::experiment::{Request, Show, load};
+use crate::experiment::{Loaded, Request, Show, load};
+use crate::train::config::Length;
 
 use super::{BASE, Folder, asking};
 
@@ -138,26 +139,54 @@ proptest! {
     }
 }
 
+/// A committed experiment, in a folder where the mined corpus is any bytes: the true one is large.
+fn committed(name: &str) -> Loaded {
+    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
+    let mut folder = Folder::new().with("experiments/mined-2026-01.pgn.zst", "games");
+    for file in committed_names() {
+        let text = fs::read_to_string(experiments.join(&file)).expect("it is committed");
+        folder = folder.with(&format!("experiments/{file}"), &text);
+    }
+    let request = Request { file: Path::new("experiments").join(name), ..folder.request(&[], &[]) };
+    load(&request).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn committed_names() -> Vec<String> {
+    let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments")).expect("the committed experiments");
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.strip_suffix(".toml").is_some()).collect()
+}
+
 #[test]
-fn the_committed_experiments_load() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut names: Vec<_> = fs::read_dir(root.join("experiments"))
-        .expect("the committed experiments")
-        .flatten()
-        .map(|entry| entry.file_name())
-        .collect();
-    names.sort();
-    for name in names.iter().filter(|name| *name != "base.toml" && Path::new(name).extension().is_some_and(|end| end == "toml")) {
-        let mut folder = Folder::new();
-        for entry in fs::read_dir(root.join("experiments")).expect("the committed experiments").flatten() {
-            if let Ok(text) = fs::read_to_string(entry.path()) {
-                folder = folder.with(&format!("experiments/{}", entry.file_name().to_string_lossy()), &text);
-            }
+fn the_committed_experiments_load_and_ask_something() {
+    let names = committed_names();
+    assert!(names.len() >= 6, "{names:?}");
+    for name in names.iter().filter(|name| *name != "base.toml") {
+        for e in committed(name).points {
+            assert!(e.question.ends_with('?'), "{name} asks `{}`", e.question);
+            assert_eq!(format!("{}.toml", e.name), *name);
         }
-        // The corpus is mined beside them, and large: any bytes do here.
-        let folder = folder.with("experiments/mined-2026-01.pgn.zst", "games");
-        let request = Request { file: Path::new("experiments").join(name), ..folder.request(&[], &[]) };
-        let loaded = load(&request).unwrap_or_else(|problems| panic!("{problems}"));
-        assert!(loaded.points.iter().all(|e| !e.question.is_empty()), "{} asks nothing", name.display());
+    }
+}
+
+#[test]
+fn run1_is_the_published_run() {
+    let e = committed("run1.toml").points.remove(0);
+    assert_eq!((e.model.parameters(), e.model.flops_per_token()), (51_397_120, 333_548_544));
+    assert_eq!((e.train.length, e.train.tokens_per_step(e.model.context)), (Length::Steps(16_300), 192 * 256));
+    assert_eq!((e.corpus.moves, e.corpus.keep.elo, e.corpus.keep.plies), (Some(800_000_000), [1800, 2600], [20, 300]));
+    assert_eq!(e.measure.last.len(), 5, "full games at two temperatures");
+    let legality = e.published["legality.rate"];
+    assert_eq!((legality.value, legality.low, legality.n), (0.9786, Some(0.9765), Some(20_000)));
+}
+
+#[test]
+fn the_temperatures_are_those_of_one_training() {
+    let quickstart = committed("quickstart.toml").points.remove(0);
+    let temperatures = committed("temperature.toml").points;
+    assert_eq!(temperatures.len(), 5);
+    for e in temperatures {
+        assert_eq!((&e.corpus, &e.model, &e.train), (&quickstart.corpus, &quickstart.model, &quickstart.train));
+        assert_eq!(e.measure.last.len(), 1);
     }
 }

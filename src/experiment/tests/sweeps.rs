@@ -40,6 +40,18 @@ fn overrides_and_experiments_change_a_sweep_they_inherit() {
 }
 
 #[test]
+fn an_override_of_what_is_swept_is_refused() {
+    let folder = asking("[sweep.grid]\nseed = [1, 2]\n");
+    assert_snapshot!(folder.problems(&["train.seed=3"]), @r#"
+    --set train.seed=3: `train.seed` is swept, so that setting it changes nothing
+      hint: set sweep=false for one point, or other values to sweep: sweep.grid.train.seed=[…]
+
+    1 problem
+    "#);
+    assert_eq!(folder.loaded(&["train.seed=3", "sweep=false"]).points[0].train.seed, 3);
+}
+
+#[test]
 fn mistakes_in_a_sweep_are_problems_at_their_lines() {
     let text = "[sweep]\nzpi = 1\nexclude = [{ \"model.width\" = 3 }]\n[sweep.grid]\n\"model.width\" = 64\nname = [\"a\", \"b\"]\n\
         [sweep.zip]\n\"train.seed\" = [1, 2]\n\"model.layers\" = [1]\n";
