@@ -18,6 +18,7 @@ pub(super) struct Files {
     working_dir: PathBuf,
     /// `<store>/v1/digests.json`: digests by path, size and time of change.
     memory: PathBuf,
+    worth_remembering_bytes: u64,
     /// Digests of this load, and where the files lie.
     seen: RefCell<BTreeMap<PathBuf, String>>,
 }
@@ -32,7 +33,12 @@ struct Remembered {
 impl Files {
     pub(super) fn new(working_dir: &Path, store: &Path) -> Self {
         let memory = working_dir.join(store).join("v1").join("digests.json");
-        Self { working_dir: working_dir.to_owned(), memory, seen: RefCell::default() }
+        Self {
+            working_dir: working_dir.to_owned(),
+            memory,
+            worth_remembering_bytes: WORTH_REMEMBERING_BYTES,
+            seen: RefCell::default(),
+        }
     }
 
     /// A path as seen from the working folder.
@@ -71,14 +77,14 @@ impl Files {
         let changed_ns = info.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let changed_ns = changed_ns.map_or(0, |since| since.as_nanos() as u64);
         let (bytes, key) = (info.len(), path.to_string_lossy().into_owned());
-        let mut remembered = if bytes < WORTH_REMEMBERING_BYTES { BTreeMap::new() } else { self.recall() };
+        let mut remembered = if bytes < self.worth_remembering_bytes { BTreeMap::new() } else { self.recall() };
         if let Some(known) = remembered.get(&key).filter(|known| (known.bytes, known.changed_ns) == (bytes, changed_ns)) {
             return Ok(known.blake3.clone());
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update_mmap(path).map_err(|error| format!("reading `{}`: {error}", path.display()))?;
         let blake3 = hasher.finalize().to_hex().to_string();
-        if bytes >= WORTH_REMEMBERING_BYTES {
+        if bytes >= self.worth_remembering_bytes {
             remembered.insert(key, Remembered { bytes, changed_ns, blake3: blake3.clone() });
             self.remember(&remembered);
         }
@@ -95,5 +101,32 @@ impl Files {
         if let (Ok(()), Ok(json)) = (fs::create_dir_all(folder), serde_json::to_vec_pretty(remembered)) {
             store::write_whole(&self.memory, &json).ok();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn a_large_file_is_hashed_again_only_when_it_has_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("games.pgn");
+        let digest = |text: &str, time: SystemTime, worth_remembering_bytes| {
+            fs::write(&path, text).expect("a file");
+            fs::OpenOptions::new().write(true).open(&path).expect("it is there").into_file().set_modified(time).expect("a time");
+            let files = Files { worth_remembering_bytes, ..Files::new(folder.path(), Path::new("store")) };
+            files.digest(&path).expect("a digest")
+        };
+        let blake3 = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
+        let time = SystemTime::now();
+        assert_eq!(digest("one", time, 4), blake3("one"));
+        assert!(!folder.path().join("store").exists(), "a small file is not worth it");
+        assert_eq!(digest("one", time, 3), blake3("one"));
+        assert_eq!(digest("two", time, 3), blake3("one"), "same path, size and time: remembered");
+        assert_eq!(digest("two", time + Duration::from_micros(1), 3), blake3("two"));
+        assert_eq!(digest("three", time + Duration::from_micros(1), 3), blake3("three"));
     }
 }

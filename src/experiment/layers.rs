@@ -17,7 +17,7 @@ pub(super) struct Layers {
 /// Reads a file and what it extends. Problems of all files are collected; a file with one counts as empty.
 pub(super) fn read(file: &Path, working_dir: &Path, problems: &mut Vec<Problem>) -> Option<Layers> {
     let name = file.display().to_string();
-    let source = match open(file, working_dir) {
+    let source = match open(file, working_dir, 0) {
         Ok(source) => source,
         Err(message) => {
             let problem = Problem::new(&Place::Whole(name), "", message);
@@ -48,7 +48,7 @@ fn layer(chain: &mut Vec<Arc<Source>>, working_dir: &Path, problems: &mut Vec<Pr
         return table;
     };
     let file = Path::new(&source.name).parent().unwrap_or(Path::new("")).join(base);
-    let base = match open(&tidy(&file), working_dir) {
+    let base = match open(&tidy(&file), working_dir, chain.len()) {
         Ok(base) => base,
         Err(message) => {
             let problem = Problem::new(&entry.node.place, "extends", message);
@@ -70,10 +70,10 @@ fn layer(chain: &mut Vec<Arc<Source>>, working_dir: &Path, problems: &mut Vec<Pr
     under
 }
 
-fn open(file: &Path, working_dir: &Path) -> Result<Arc<Source>, String> {
+fn open(file: &Path, working_dir: &Path, depth: usize) -> Result<Arc<Source>, String> {
     let path = tidy(&working_dir.join(file));
     match fs_err::read_to_string(&path) {
-        Ok(text) => Ok(Arc::new(Source { name: file.display().to_string(), path, text })),
+        Ok(text) => Ok(Arc::new(Source { name: file.display().to_string(), path, text, depth })),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(format!("no such file: looked at `{}`", path.display()))
         }

@@ -81,6 +81,7 @@ pub fn load(request: &Request) -> Result<Loaded, Problems> {
     let found = Found::default();
     let machine = machine::machine(working_dir, environment, overrides.machine, &found);
     let mut origins = Origins::default();
+    let before = problems.len();
     origins.add(&found.leaves.take());
 
     let Some(layers::Layers { mut table, source }) = layers::read(file, working_dir, &mut problems) else {
@@ -88,14 +89,15 @@ pub fn load(request: &Request) -> Result<Loaded, Problems> {
         return Err(Problems::new(problems));
     };
     // The rest of a file that is no TOML would only lack what cannot be read.
-    let readable = problems.is_empty();
+    let readable = problems.len() == before;
     let mut over = overrides.science;
     over.explode_sweep();
     table.lay(over);
     let whole = Place::Whole(source.name.clone());
     if table.get("name").is_none() {
         let stem = source.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        table.lay(Table::single(&["name".to_owned()], Node { value: Value::Text(stem), place: whole.clone() }));
+        let stem = Node { value: Value::Text(stem), place: whole.clone() };
+        table.lay(Table::single(&["name".to_owned()], &whole, stem));
     }
     let question = layers::question(&source.text);
     let files = Files::new(working_dir, &machine.store);

@@ -70,7 +70,7 @@ fn file(working_dir: &Path, found: &Found) -> Table {
             return Table::default();
         }
     };
-    tree::parse(&Arc::new(Source { name: FILE.to_owned(), path, text })).unwrap_or_else(|problems| {
+    tree::parse(&Arc::new(Source { name: FILE.to_owned(), path, text, depth: 0 })).unwrap_or_else(|problems| {
         found.problems.borrow_mut().extend(problems);
         Table::default()
     })
@@ -84,7 +84,7 @@ fn variables(environment: &[(String, String)], found: &Found) -> Table {
         let key = name.to_ascii_lowercase();
         let place = Place::Environment(variable.clone());
         if SETTINGS.contains(&key.as_str()) {
-            settings.lay(Table::single(&[key], Node { value: Value::Raw(value.clone()), place }));
+            settings.lay(Table::single(&[key], &place.clone(), Node { value: Value::Raw(value.clone()), place }));
         } else if let Some(meant) = nearest(&key, SETTINGS) {
             let problem = Problem::new(&place, "", format!("unknown variable `{variable}`"));
             let problem = problem.hint(format!("did you mean `PHILIDOR_{}`?", meant.to_ascii_uppercase()));

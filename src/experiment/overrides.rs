@@ -33,13 +33,13 @@ pub(super) fn parse(sets: &[String], problems: &mut Vec<Problem>) -> Overrides {
         let node = raw::node(value, &place);
         match path.split_first() {
             Some((first, rest)) if first == "machine" && !rest.is_empty() => {
-                overrides.machine.lay(Table::single(rest, node));
+                overrides.machine.lay(Table::single(rest, &place, node));
             }
             Some((first, _)) if first == "extends" => {
                 problems
                     .push(Problem::new(&place, key, "`extends` cannot be overridden").hint("set the keys that should differ"));
             }
-            _ => overrides.science.lay(Table::single(&path, node)),
+            _ => overrides.science.lay(Table::single(&path, &place, node)),
         }
     }
     overrides

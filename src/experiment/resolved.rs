@@ -24,12 +24,20 @@ pub enum Show {
 
 /// Where each value was set, by its key.
 #[derive(Clone, Debug, Default)]
-pub struct Origins(BTreeMap<String, String>);
+pub struct Origins(BTreeMap<String, Origin>);
+
+#[derive(Clone, Debug)]
+struct Origin {
+    place: String,
+    /// As [`Place::rank`].
+    rank: usize,
+}
 
 impl Origins {
     pub(super) fn add(&mut self, leaves: &[Leaf]) {
         for leaf in leaves {
-            self.0.entry(dotted(&leaf.path)).or_insert_with(|| leaf.place.to_string());
+            let origin = || Origin { place: leaf.place.to_string(), rank: leaf.place.rank() };
+            self.0.entry(dotted(&leaf.path)).or_insert_with(origin);
         }
     }
 
@@ -37,7 +45,8 @@ impl Origins {
     /// `--set train.learning_rate.peak=1e-3` or `PHILIDOR_DEVICE`.
     ///
     /// A key within a value has the value's origin. So has the name by which a resolved experiment knows it
-    /// (`train.length.steps`, `measure.final.legality.seed`). A table has the origin of its first value.
+    /// (`train.length.steps`, `measure.final.legality.seed`). A table has the origin of that of its
+    /// values which was set nearest to the user: by an override, else in the experiment, else in what it extends.
     pub fn of(&self, key: &str) -> Option<String> {
         let asked = match key.rsplit_once('.') {
             Some(("train.length", unit)) => format!("train.{unit}"),
@@ -48,7 +57,7 @@ impl Origins {
         let mut name = asked.as_str();
         loop {
             if let Some(origin) = self.0.get(name) {
-                return Some(origin.clone());
+                return Some(origin.place.clone());
             }
             match name.rsplit_once('.') {
                 Some((parent, _)) => name = parent,
@@ -56,11 +65,12 @@ impl Origins {
             }
         }
         let inside = format!("{asked}.");
-        self.0.range(inside.clone()..).next().filter(|(name, _)| name.starts_with(&inside)).map(|(_, origin)| origin.clone())
+        let within = self.0.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
+        within.min_by_key(|(_, origin)| origin.rank).map(|(_, origin)| origin.place.clone())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(key, origin)| (key.as_str(), origin.as_str()))
+        self.0.iter().map(|(key, origin)| (key.as_str(), origin.place.as_str()))
     }
 }
 

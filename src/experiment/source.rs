@@ -13,6 +13,8 @@ pub(super) struct Source {
     pub name: String,
     pub path: PathBuf,
     pub text: String,
+    /// How many files lie over it: 0 is the experiment itself.
+    pub depth: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -31,18 +33,27 @@ impl Place {
     /// The line, from 1; 0 where there is none.
     pub(super) fn line(&self) -> usize {
         match self {
-            Self::File { source, span } => source.text[..span.start.min(source.text.len())].matches('\n').count() + 1,
+            Self::File { source, span } => source.text.bytes().take(span.start).filter(|&byte| byte == b'\n').count() + 1,
             _ => 0,
+        }
+    }
+
+    /// How near it is to the user's hand: overrides first, then the experiment, then what it extends.
+    pub(super) fn rank(&self) -> usize {
+        match self {
+            Self::File { source, .. } => source.depth + 1,
+            Self::Set(_) | Self::Environment(_) | Self::Whole(_) => 0,
         }
     }
 
     /// The line of the file and a caret under what is meant.
     pub(super) fn excerpt(&self) -> Option<String> {
         let Self::File { source, span } = self else { return None };
-        let start = source.text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line = source.text[start..].lines().next()?;
-        let marked = source.text.get(span.clone())?.lines().next().unwrap_or_default();
-        let before = source.text[start..span.start].chars().count();
+        let above = source.text.get(..span.start)?;
+        let start = above.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = source.text[start..].lines().next().unwrap_or_default();
+        let marked = source.text.get(span.clone()).and_then(|text| text.lines().next()).unwrap_or_default();
+        let before = above[start..].chars().count();
         let carets = marked.chars().count().max(1);
         Some(format!("    {}\n    {}{}", line.replace('\t', " "), " ".repeat(before), "^".repeat(carets)))
     }

@@ -30,7 +30,15 @@ impl Axis {
 type Path = Vec<String>;
 
 /// What a point sets.
-type Row = Vec<(Path, Node)>;
+type Row = Vec<Setting>;
+
+#[derive(Clone)]
+struct Setting {
+    path: Path,
+    /// Where the sweep names the key.
+    place: Place,
+    value: Node,
+}
 
 /// One point: its tree, and its name where there are several.
 pub(super) struct Point {
@@ -50,22 +58,21 @@ pub(super) fn points(mut table: Table, problems: &mut Vec<Problem>) -> (Vec<Poin
     }
     let laid = |row: &Row| {
         let mut table = table.clone();
-        for (path, node) in row {
-            table.lay(Table::single(path, node.clone()));
+        for Setting { path, place, value } in row {
+            table.lay(Table::single(path, place, value.clone()));
         }
         table
     };
     let tables: Vec<Table> = rows.iter().map(laid).collect();
     let axes = axes(&rows, &tables);
-    let names: Vec<_> = rows.iter().map(|row| name(row, &axes)).collect();
-    for (at, name) in names.iter().enumerate() {
-        if let (Some(name), true) = (name, names[..at].contains(name)) {
-            problems.push(
-                Problem::new(&entry.place, "sweep", format!("two points are the same: `{name}`")).hint("name each value once"),
-            );
+    let said: Vec<String> = rows.iter().map(say).collect();
+    for (at, row) in said.iter().enumerate() {
+        if said[..at].contains(row) {
+            let problem = Problem::new(&entry.place, "sweep", format!("two points are the same: {row}"));
+            problems.push(problem.hint("name each value once"));
         }
     }
-    let points = tables.into_iter().zip(names).map(|(table, name)| Point { name, table }).collect();
+    let points = rows.iter().zip(tables).map(|(row, table)| Point { name: name(row, &axes), table }).collect();
     (points, axes)
 }
 
@@ -83,9 +90,9 @@ fn rows(table: &Table, sweep: &Node, problems: &mut Vec<Problem>) -> Vec<Row> {
     }
     let mut factors: Vec<Vec<Row>> = Vec::new();
     if let Some(grid) = parts.get("grid") {
-        for (path, values) in lists("sweep.grid", grid, problems) {
-            factors.push(values.into_iter().map(|value| vec![(path.clone(), value)]).collect());
-        }
+        factors.extend(
+            lists("sweep.grid", grid, problems).into_iter().map(|values| values.into_iter().map(|set| vec![set]).collect()),
+        );
     }
     if let Some(zip) = parts.get("zip") {
         factors.push(zipped(&zip.place, &lists("sweep.zip", zip, problems), problems));
@@ -94,6 +101,7 @@ fn rows(table: &Table, sweep: &Node, problems: &mut Vec<Problem>) -> Vec<Row> {
         factors.push(tables("sweep.list", list, problems).into_iter().map(|(_, row)| row).collect());
     }
     once_each(&factors, problems);
+    not_overridden(table, &factors, problems);
     if factors.iter().map(Vec::len).try_fold(1, usize::checked_mul).is_none_or(|points| points > MOST_POINTS) {
         let message = format!("the sweep has more than {MOST_POINTS} points");
         problems.push(Problem::new(&sweep.place, "sweep", message).hint("sweep fewer values, or zip some keys"));
@@ -109,24 +117,21 @@ fn rows(table: &Table, sweep: &Node, problems: &mut Vec<Problem>) -> Vec<Row> {
     }
 }
 
-/// Keys with a list of values each.
-fn lists(name: &str, node: &Node, problems: &mut Vec<Problem>) -> Vec<(Path, Vec<Node>)> {
+/// Keys with a list of values each; none of the lists is empty.
+fn lists(name: &str, node: &Node, problems: &mut Vec<Problem>) -> Vec<Row> {
     let mut axes = Vec::new();
-    for (path, value) in leaves(name, node, problems) {
-        match value.items() {
-            Some(items) if !items.is_empty() => axes.push((path, items)),
-            _ => {
-                let message = format!(
-                    "`{name}.{}` wants a list of values, not {}",
-                    dotted(&path),
-                    match value.items() {
-                        Some(_) => "an empty one".to_owned(),
-                        None => value.seen(),
-                    }
-                );
-                problems.push(Problem::new(&value.place, dotted(&path), message).hint("such as \"model.width\" = [128, 256]"));
+    for Setting { path, place, value } in leaves(name, node, problems) {
+        let seen = match value.items() {
+            Some(items) if !items.is_empty() => {
+                let set = |value| Setting { path: path.clone(), place: place.clone(), value };
+                axes.push(items.into_iter().map(set).collect());
+                continue;
             }
-        }
+            Some(_) => "an empty one".to_owned(),
+            None => value.seen(),
+        };
+        let message = format!("`{name}.{}` wants a list of values, not {seen}", dotted(&path));
+        problems.push(Problem::new(&value.place, dotted(&path), message).hint("such as \"model.width\" = [128, 256]"));
     }
     axes
 }
@@ -145,12 +150,12 @@ fn tables(name: &str, node: &Node, problems: &mut Vec<Problem>) -> Vec<(Place, R
 
 /// Everything that a table sets, however it nests: `{ "model.width" = 1 }` and `{ model = { width = 1 } }` are one.
 fn leaves(name: &str, node: &Node, problems: &mut Vec<Problem>) -> Row {
-    fn walk(table: &Table, above: &[String], found: &mut Vec<(Path, Node, Place)>) {
+    fn walk(table: &Table, above: &[String], found: &mut Row) {
         for entry in &table.0 {
             let path = [above, &raw::path(&entry.key)].concat();
             match entry.node.table() {
                 Some(inner) => walk(inner, &path, found),
-                None => found.push((path, entry.node.clone(), entry.place.clone())),
+                None => found.push(Setting { path, place: entry.place.clone(), value: entry.node.clone() }),
             }
         }
     }
@@ -160,57 +165,71 @@ fn leaves(name: &str, node: &Node, problems: &mut Vec<Problem>) -> Row {
     };
     let mut found = Vec::new();
     walk(table, &[], &mut found);
-    let mut row = Vec::new();
-    for (path, value, place) in found {
-        match path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-            ["seed"] => row.push((vec!["train".to_owned(), "seed".to_owned()], value)),
-            [first @ ("extends" | "name" | "sweep" | "machine"), ..] => {
-                let problem = Problem::new(&place, dotted(&path), format!("`{first}` cannot be swept"));
-                problems.push(problem.hint("a sweep varies what decides a result, such as `model.width` or `train.seed`"));
-            }
-            _ => row.push((path, value)),
+    found.retain_mut(|set| {
+        let first = set.path[0].clone();
+        if set.path == ["seed"] {
+            set.path.insert(0, "train".to_owned());
         }
-    }
-    row
+        let fixed = ["extends", "name", "sweep", "machine"].contains(&first.as_str());
+        if fixed {
+            let problem = Problem::new(&set.place, dotted(&set.path), format!("`{first}` cannot be swept"));
+            problems.push(problem.hint("a sweep varies what decides a result, such as `model.width` or `train.seed`"));
+        }
+        !fixed
+    });
+    found
 }
 
-fn zipped(place: &Place, axes: &[(Path, Vec<Node>)], problems: &mut Vec<Problem>) -> Vec<Row> {
-    let lengths: Vec<usize> = axes.iter().map(|(_, values)| values.len()).collect();
-    if lengths.windows(2).any(|pair| pair[0] != pair[1]) {
-        let each: Vec<String> = axes.iter().map(|(path, values)| format!("`{}` has {}", dotted(path), values.len())).collect();
+fn zipped(place: &Place, axes: &[Row], problems: &mut Vec<Problem>) -> Vec<Row> {
+    if axes.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
+        let each: Vec<String> = axes.iter().map(|axis| format!("`{}` has {}", dotted(&axis[0].path), axis.len())).collect();
         let problem = Problem::new(place, "sweep.zip", format!("the lists of `sweep.zip` differ in length: {}", each.join(", ")));
         problems.push(problem.hint("give each key as many values; for all combinations use `sweep.grid`"));
         return Vec::new();
     }
-    let row = |at: usize| axes.iter().map(|(path, values)| (path.clone(), values[at].clone())).collect();
-    (0..lengths.first().copied().unwrap_or(0)).map(row).collect()
+    let row = |at: usize| axes.iter().map(|axis| axis[at].clone()).collect();
+    (0..axes.first().map_or(0, Vec::len)).map(row).collect()
 }
 
 /// A key swept in two ways would make the later one win without a word.
 fn once_each(factors: &[Vec<Row>], problems: &mut Vec<Problem>) {
-    let mut seen: Vec<&Path> = Vec::new();
+    let mut seen: Vec<Path> = Vec::new();
     for factor in factors {
-        let mut here: Vec<&(Path, Node)> = factor.iter().flatten().collect();
-        here.sort_by(|a, b| a.0.cmp(&b.0));
-        here.dedup_by(|a, b| a.0 == b.0);
-        for (path, node) in here {
-            if seen.contains(&path) {
-                let problem = Problem::new(&node.place, dotted(path), format!("`{}` is swept twice", dotted(path)));
+        let mut here: Vec<&Setting> = factor.iter().flatten().collect();
+        here.sort_by(|a, b| a.path.cmp(&b.path));
+        here.dedup_by(|a, b| a.path == b.path);
+        for Setting { path, place, .. } in here {
+            if seen.contains(path) {
+                let problem = Problem::new(place, dotted(path), format!("`{}` is swept twice", dotted(path)));
                 problems.push(problem.hint("sweep it in one of grid, zip and list"));
             }
-            seen.push(path);
+            seen.push(path.clone());
+        }
+    }
+}
+
+/// An override is the strongest layer, and must not lose to a sweep without a word.
+fn not_overridden(table: &Table, factors: &[Vec<Row>], problems: &mut Vec<Problem>) {
+    for Setting { path, .. } in factors.iter().flatten().flatten() {
+        if let Some(place @ Place::Set(_)) = table.find(path.iter().map(String::as_str)).map(|node| &node.place) {
+            let key = dotted(path);
+            let problem = Problem::new(place, key.as_str(), format!("`{key}` is swept, so that setting it changes nothing"));
+            problems.push(problem.hint(format!("set sweep=false for one point, or other values to sweep: sweep.grid.{key}=[…]")));
         }
     }
 }
 
 fn kept(table: &Table, rows: Vec<Row>, exclude: &Node, problems: &mut Vec<Problem>) -> Vec<Row> {
     let excluded = tables("sweep.exclude", exclude, problems);
-    let is = |row: &Row, path: &Path, value: &Node| {
-        let set = row.iter().rev().find(|(key, _)| key == path).map(|(_, node)| node);
-        let set = set.or_else(|| table.find(path.iter().map(String::as_str)));
-        set.is_some_and(|set| set.label() == value.label())
+    if rows.is_empty() {
+        return rows;
+    }
+    let is = |row: &Row, out: &Setting| {
+        let set = row.iter().rev().find(|set| set.path == out.path).map(|set| &set.value);
+        let set = set.or_else(|| table.find(out.path.iter().map(String::as_str)));
+        set.is_some_and(|set| set.label() == out.value.label())
     };
-    let matches = |row: &Row, out: &Row| out.iter().all(|(path, value)| is(row, path, value));
+    let matches = |row: &Row, out: &Row| out.iter().all(|out| is(row, out));
     for (place, out) in &excluded {
         if out.is_empty() || !rows.iter().any(|row| matches(row, out)) {
             let problem = Problem::new(place, "sweep.exclude", "this excludes no point");
@@ -226,7 +245,7 @@ fn kept(table: &Table, rows: Vec<Row>, exclude: &Node, problems: &mut Vec<Proble
 
 fn axes(rows: &[Row], tables: &[Table]) -> Vec<Axis> {
     let mut paths: Vec<&Path> = Vec::new();
-    for (path, _) in rows.iter().flatten() {
+    for Setting { path, .. } in rows.iter().flatten() {
         if !paths.contains(&path) {
             paths.push(path);
         }
@@ -247,10 +266,16 @@ fn axes(rows: &[Row], tables: &[Table]) -> Vec<Axis> {
 
 /// A point by what differs; nothing where nothing does.
 fn name(row: &Row, axes: &[Axis]) -> Option<String> {
-    let differs = |axis: &Axis| axis.values.iter().any(|value| *value != axis.values[0]);
-    let part = |(path, node): &(Path, Node)| {
-        let found = axes.iter().find(|axis| axis.key == dotted(path)).filter(|axis| differs(axis))?;
-        Some(format!("{}={}", found.short, node.label()))
+    let differs = |axis: &&Axis| axis.values.iter().any(|value| *value != axis.values[0]);
+    let part = |set: &Setting| {
+        let varied = axes.iter().find(|axis| axis.key == dotted(&set.path)).filter(differs)?;
+        Some(format!("{}={}", varied.short, set.value.label()))
     };
     Some(row.iter().filter_map(part).collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty())
+}
+
+/// All that a point sets.
+fn say(row: &Row) -> String {
+    let part = |set: &Setting| format!("`{}` = {}", dotted(&set.path), set.value.label());
+    row.iter().map(part).collect::<Vec<_>>().join(", ")
 }

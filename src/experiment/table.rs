@@ -127,18 +127,21 @@ impl<'a> Section<'a> {
         self.table.0.iter().map(|entry| entry.key.clone()).collect()
     }
 
+    /// A key's value; a rule may name one deeper down, as `learning_rate.warmup`.
     pub(super) fn node(&self, key: &str) -> Option<&'a Node> {
-        self.table.find(key.split('.'))
+        self.table.get(key).or_else(|| self.table.find(key.split('.')))
     }
 
-    /// Reports what is wrong with a key's value, or with what it says together with `others`.
+    /// Reports what is wrong with a key's value, or with what it says together with `others`, where the nearest to the
+    /// user's hand of them was set.
     pub(super) fn refuse(&self, key: &str, others: &[&str], message: impl Into<String>, hint: &str) {
         let mut message = message.into();
-        let place = self.node(key).map_or(&self.place, |node| &node.place);
-        for other in others {
-            if let Some(node) = self.node(other).filter(|node| node.place.to_string() != place.to_string()) {
-                message = format!("{message} (`{}` is set at {})", self.name(other), node.place);
-            }
+        let mut set: Vec<(&str, &Place)> =
+            [&[key], others].concat().into_iter().filter_map(|key| Some((key, &self.node(key)?.place))).collect();
+        set.sort_by_key(|(_, place)| place.rank());
+        let place = set.first().map_or(&self.place, |(_, place)| place);
+        for (other, elsewhere) in set.iter().skip(1).filter(|(_, other)| other.to_string() != place.to_string()) {
+            message = format!("{message} (`{}` is set at {elsewhere})", self.name(other));
         }
         self.report(Problem::new(place, self.name(key), message), Some(hint.to_owned()).filter(|hint| !hint.is_empty()));
     }

@@ -93,13 +93,14 @@ fn convert(value: &Spanned<DeValue>, source: &Arc<Source>) -> Node {
 }
 
 impl Table {
-    /// A table with one value, however deep.
-    pub(super) fn single(path: &[String], node: Node) -> Self {
+    /// A table with one value, however deep; `place` is that of the keys.
+    pub(super) fn single(path: &[String], place: &Place, node: Node) -> Self {
         let (key, rest) = path.split_first().expect("a path names at least one key");
-        let place = node.place.clone();
-        let node =
-            if rest.is_empty() { node } else { Node { value: Value::Table(Self::single(rest, node)), place: place.clone() } };
-        Self(vec![Entry { key: key.clone(), place, node }])
+        let node = match rest {
+            [] => node,
+            _ => Node { value: Value::Table(Self::single(rest, place, node)), place: place.clone() },
+        };
+        Self(vec![Entry { key: key.clone(), place: place.clone(), node }])
     }
 
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
@@ -144,9 +145,7 @@ impl Table {
         for axes in sweep.0.iter_mut().filter(|entry| entry.key == "grid" || entry.key == "zip") {
             let Value::Table(axes) = &mut axes.node.value else { continue };
             for entry in std::mem::take(axes).0 {
-                let mut nested = Self::single(&raw::path(&entry.key), entry.node);
-                nested.0[0].place = entry.place;
-                axes.merge(nested);
+                axes.merge(Self::single(&raw::path(&entry.key), &entry.place, entry.node));
             }
         }
     }
