@@ -54,11 +54,17 @@ impl End {
     }
 }
 
+/// A game on the board, and how it ended once it has.
 struct Game {
     rng: ChaCha8Rng,
     board: Replay,
     moves: Vec<u16>,
     end: Option<End>,
+}
+
+struct Played {
+    moves: Vec<u16>,
+    end: End,
 }
 
 /// `clean`, the share of games without an illegal move; `plies`, their mean length up to the illegal token;
@@ -81,11 +87,11 @@ pub(super) fn measure(
 
     let mut measured = Measured::default();
     for game in &played {
-        batched::count(&mut measured.counts, &game.end.map_or_else(String::new, End::name));
+        batched::count(&mut measured.counts, &game.end.name());
         measured.games.push(line(game));
     }
     let share = |name, of: &dyn Fn(End) -> bool| {
-        let successes = played.iter().filter(|game| game.end.is_some_and(of)).count();
+        let successes = played.iter().filter(|game| of(game.end)).count();
         Value::share(name, successes as u64, played.len() as u64)
     };
     let plies: Vec<f64> = played.iter().map(|game| game.moves.len() as f64).collect();
@@ -108,7 +114,7 @@ fn play(
     temperature: f64,
     seed: u64,
     progress: &Progress,
-) -> Result<Vec<Game>> {
+) -> Result<Vec<Played>> {
     let begin = |number| Game {
         rng: stream(seed, "full games", u64::from(number)),
         board: Replay::default(),
@@ -133,7 +139,7 @@ fn play(
         }
         let alive: Vec<usize> = (0..rows.len()).filter(|&row| games[rows[row]].end.is_none()).collect();
         if alive.is_empty() {
-            return Ok(games);
+            return Ok(games.into_iter().filter_map(|game| Some(Played { moves: game.moves, end: game.end? })).collect());
         }
         // A finished game goes on unseen until it is worth copying the cache of the others.
         if alive.len() * 4 <= rows.len() * 3 {
@@ -156,11 +162,11 @@ fn advance(game: &mut Game, token: u16, limit: usize) -> Option<End> {
 }
 
 /// A game for people to read: how it ended, its moves, and in brackets the token that was illegal.
-fn line(game: &Game) -> String {
-    let mut line = game.end.map_or_else(String::new, End::name);
+fn line(game: &Played) -> String {
+    let mut line = game.end.name();
     line.push('\t');
     line.push_str(&game.moves.iter().map(|&token| uci(token)).collect::<Vec<_>>().join(" "));
-    if let Some(End::Illegal(_, token)) = game.end {
+    if let End::Illegal(_, token) = game.end {
         write!(line, " [{}]", uci(token)).expect("a string takes any text");
     }
     line
