@@ -14,7 +14,8 @@ use crate::model::config::ModelConfig;
 use crate::model::device;
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
 use crate::train::config::{Length, Precision, TrainConfig, snapshot_steps};
-use crate::train::run::{Session, TrainingTokens, snapshot_file, train};
+use crate::train::files::snapshot_file;
+use crate::train::run::{Session, TrainingTokens, train};
 
 use super::encode::Tokens;
 

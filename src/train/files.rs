@@ -1,7 +1,8 @@
 //! The files a training leaves: lines that grow with it, and small JSON documents that are whole or absent.
+//! No libtorch here.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use fs_err::File;
@@ -11,6 +12,11 @@ use serde::de::DeserializeOwned;
 pub const CURVE: &str = "curve.jsonl";
 pub const VALIDATION: &str = "validation.jsonl";
 pub const SPEED: &str = "speed.jsonl";
+
+/// The published weights after `step` steps.
+pub fn snapshot_file(out: &Path, step: u64) -> PathBuf {
+    out.join("snapshots").join(format!("step-{step:08}.safetensors"))
+}
 
 /// One line of `curve.jsonl`: a step counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, serde::Deserialize)]

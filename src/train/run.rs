@@ -12,7 +12,9 @@ use tch::Device;
 
 use super::checkpoint::{self, Best, State};
 use super::config::TrainConfig;
-use super::files::{CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, sync_dir, write_json};
+use super::files::{
+    CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
+};
 use super::speed::{LAP, Laps, median};
 use super::trainer::{Launched, Trainer};
 use super::windows::Windows;
@@ -263,11 +265,6 @@ impl<'a> Run<'a> {
             "peak_memory_bytes": peak_memory_bytes,
         }))
     }
-}
-
-/// The published weights after `step` steps.
-pub fn snapshot_file(out: &Path, step: u64) -> PathBuf {
-    out.join("snapshots").join(format!("step-{step:08}.safetensors"))
 }
 
 fn best_file(out: &Path, step: u64) -> PathBuf {
