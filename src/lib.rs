@@ -3,6 +3,7 @@
 pub mod error;
 pub mod machine;
 pub mod progress;
+pub mod random;
 
 // The spine: what is asked, what must happen, how each step is done, what is kept.
 pub mod experiment;
@@ -13,6 +14,8 @@ pub mod store;
 // The domain: plain values in, plain values out; none of it knows the spine.
 pub mod chess;
 pub mod corpus;
+pub mod data;
 pub mod measure;
 pub mod model;
+pub mod stats;
 pub mod train;

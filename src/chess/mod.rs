@@ -1,1 +1,4 @@
+//! The vocabulary, and games of it on a board.
+
+pub mod replay;
 pub mod vocabulary;

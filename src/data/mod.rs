@@ -1,0 +1,3 @@
+//! Games as tokens in files, how they are split, and which windows of them are trained on.
+
+pub mod tokens;
