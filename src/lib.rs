@@ -4,10 +4,12 @@ pub mod error;
 pub mod machine;
 pub mod progress;
 pub mod random;
+pub mod text;
 
 // The spine: what is asked, what must happen, how each step is done, what is kept.
 pub mod experiment;
 pub mod plan;
+pub mod report;
 pub mod stages;
 pub mod store;
 

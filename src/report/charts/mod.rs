@@ -6,6 +6,7 @@ mod agreement;
 mod bars;
 mod canvas;
 mod corpus;
+mod curves;
 mod drawing;
 mod failures;
 mod full_games;
@@ -28,8 +29,10 @@ use style::{Hue, LEADING, TEXT, TITLE, Weight, wrap};
 
 use super::results::{Point, Results};
 
-pub(super) use canvas::{alone, escape};
+pub(super) use canvas::alone;
 pub(super) use png::{Fonts, png};
+pub(super) use failures::KINDS;
+pub(super) use rules::RULES;
 pub(super) use style::{Hue as Colour, hex};
 
 /// One chart of a point of the sweep; none where its numbers are missing.
@@ -54,7 +57,8 @@ pub(super) const CHARTS: &[Chart] = &[
     Chart { name: "legality", table: "metrics", section: Section::Measured, draw: legality::draw },
     Chart { name: "failures", table: "failures", section: Section::Measured, draw: failures::draw },
     Chart { name: "agreement", table: "metrics", section: Section::Measured, draw: agreement::draw },
-    Chart { name: "full-games", table: "metrics", section: Section::Measured, draw: full_games::draw },
+    Chart { name: "full-games-by-temperature", table: "metrics", section: Section::Measured, draw: full_games::by_temperature },
+    Chart { name: "full-games", table: "metrics", section: Section::Measured, draw: full_games::by_tokens },
     Chart { name: "rules", table: "metrics", section: Section::Measured, draw: rules::draw },
     Chart { name: "loss", table: "training", section: Section::Trained, draw: loss::draw },
     Chart { name: "speed", table: "speed", section: Section::Trained, draw: speed::draw },
