@@ -1,37 +1,42 @@
-//! Randomness that results depend on: named ChaCha streams, the same on every machine.
+//! The one source of randomness for anything a result depends on: `ChaCha` streams named by seed, purpose and index.
 //!
-//! A stream is a pure function of (seed, purpose, index), so work can be done in any order, on any number of threads,
-//! and resumed anywhere. No global generator, and none of libtorch's.
+//! Equal arguments give equal draws on every machine. Streams of different purposes or indices share nothing,
+//! so a draw can be repeated, or a training resumed, without replaying the draws before it.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng as _};
 
-/// The generator of one purpose: equal arguments give equal streams, all others independent ones.
+/// The stream of draws for one purpose, such as `("split", 0)` or `("windows", step)`.
 pub fn stream(seed: u64, purpose: &str, index: u64) -> ChaCha8Rng {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&seed.to_le_bytes()).update(&index.to_le_bytes()).update(purpose.as_bytes());
+    hasher.update(&seed.to_le_bytes());
+    hasher.update(&index.to_le_bytes());
+    hasher.update(purpose.as_bytes());
     ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
 }
 
-/// A whole number in `0..n`, without bias (Lemire 2019, <https://arxiv.org/abs/1805.10941>).
+/// A whole number in 0 … `n` − 1, each equally likely.
+///
+/// The high word of a product, with the few products thrown away that would favour some numbers
+/// (Lemire, "Fast Random Integer Generation in an Interval", 2019).
 ///
 /// # Panics
 ///
 /// Where `n` is 0: there is no such number.
 pub fn below(rng: &mut impl Rng, n: u64) -> u64 {
-    assert!(n > 0, "a number below 0 is asked for");
+    assert!(n > 0, "no number is below 0");
     let threshold = n.wrapping_neg() % n;
     loop {
-        let wide = u128::from(rng.next_u64()) * u128::from(n);
-        if wide as u64 >= threshold {
-            return (wide >> 64) as u64;
+        let product = u128::from(rng.next_u64()) * u128::from(n);
+        if product as u64 >= threshold {
+            return (product >> 64) as u64;
         }
     }
 }
 
 /// A number in [0, 1) with 53 random bits.
 pub fn unit(rng: &mut impl Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    (rng.next_u64() >> 11) as f64 * (-53_f64).exp2()
 }
 
 #[cfg(test)]
@@ -39,22 +44,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_depend_on_seed_purpose_and_index_and_on_nothing_else() {
+    fn streams_are_repeatable_and_differ_by_seed_purpose_and_index() {
         let first = |seed, purpose, index| stream(seed, purpose, index).next_u64();
-        assert_eq!(first(1, "a", 0), first(1, "a", 0));
-        assert_ne!(first(1, "a", 0), first(2, "a", 0));
-        assert_ne!(first(1, "a", 0), first(1, "b", 0));
-        assert_ne!(first(1, "a", 0), first(1, "a", 1));
+        assert_eq!(first(1, "split", 0), first(1, "split", 0));
+        let others = [first(2, "split", 0), first(1, "windows", 0), first(1, "split", 1)];
+        assert!(others.iter().all(|&other| other != first(1, "split", 0)));
     }
 
     #[test]
-    fn numbers_stay_in_range_and_reach_all_of_it() {
+    fn below_reaches_every_number_about_equally_often() {
         let mut rng = stream(7, "test", 0);
-        let mut seen = [0_u32; 5];
-        for _ in 0..5_000 {
-            seen[below(&mut rng, 5) as usize] += 1;
-            assert!((0.0..1.0).contains(&unit(&mut rng)));
+        let mut counts = [0_u32; 6];
+        for _ in 0..60_000 {
+            counts[below(&mut rng, 6) as usize] += 1;
         }
-        assert!(seen.iter().all(|&count| (850..1_150).contains(&count)), "{seen:?}");
+        assert!(counts.iter().all(|&count| (9_600..10_400).contains(&count)), "{counts:?}");
+        assert_eq!(below(&mut rng, 1), 0);
+    }
+
+    #[test]
+    fn unit_is_in_its_range_with_a_mean_of_one_half() {
+        let mut rng = stream(7, "test", 1);
+        let draws: Vec<f64> = (0..10_000).map(|_| unit(&mut rng)).collect();
+        assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
+        assert!((draws.iter().sum::<f64>() / 10_000.0 - 0.5).abs() < 0.02);
     }
 }
