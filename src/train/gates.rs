@@ -25,8 +25,7 @@ const OVERFIT_MEAN: usize = 10;
 pub fn initial_loss(model: &ModelConfig, seed: u64, tokens: &[u16], device: Device) -> Result<f64> {
     let _guard = tch::no_grad_guard();
     let decoder = Decoder::new(model, seed, device)?;
-    let Batch { inputs_bt, targets_bt } =
-        Windows::new(tokens, model.context, device, "validation")?.fixed(seed, INITIAL_BATCH, 0)?;
+    let Batch { inputs_bt, targets_bt } = Windows::fixed(seed, INITIAL_BATCH, tokens, model.context, device)?.batch(0)?;
     Ok(decoder.loss(Precision::F32, &inputs_bt, &targets_bt).f_double_value(&[])?)
 }
 

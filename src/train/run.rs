@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
         };
         let now = (session.clock)();
         Ok(Self {
-            validation_windows: Windows::new(tokens.validation, model.context, session.device, "validation")?,
+            validation_windows: Windows::fixed(config.seed, config.batch, tokens.validation, model.context, session.device)?,
             curve: Lines::open(&out.join(CURVE), state.curve)?,
             validation: Lines::open(&out.join(VALIDATION), state.validation)?,
             speed: Lines::open(&out.join(SPEED), state.speed)?,
@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
     }
 
     fn validate(&mut self) -> Result<()> {
-        let loss = validation::loss(&self.trainer.decoder, self.config, self.validation_windows)?;
+        let loss = validation::loss(&self.trainer.decoder, self.config, &self.validation_windows)?;
         let (step, tokens) = (self.trainer.step(), self.trainer.tokens());
         self.validation.push(&ValidationPoint { step, tokens, loss })?;
         self.session.progress.metric("validation_loss", step, loss);

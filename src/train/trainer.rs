@@ -40,7 +40,7 @@ impl<'a> Trainer<'a> {
     ///
     /// Where the tokens are too few for one window.
     pub fn new(config: &'a TrainConfig, decoder: Decoder, tokens: &'a [u16], steps: u64) -> Result<Self> {
-        let windows = Windows::new(tokens, decoder.config().context, decoder.device(), "training")?;
+        let windows = Windows::training(config, tokens, decoder.config().context, decoder.device())?;
         let optimiser = Optimiser::new(config, decoder.weights());
         Ok(Self { decoder, optimiser, config, windows, step: 0, steps })
     }
@@ -94,7 +94,7 @@ impl<'a> Trainer<'a> {
 
     /// The gradients of one forward pass, and its share of the mean loss.
     fn pass(&self, pass: u64) -> Result<(Vec<Tensor>, Tensor)> {
-        let Batch { inputs_bt, targets_bt } = self.windows.training(self.config, pass)?;
+        let Batch { inputs_bt, targets_bt } = self.windows.batch(pass)?;
         let mut loss = self.decoder.loss(self.config.precision, &inputs_bt, &targets_bt);
         if self.config.accumulate > 1 {
             loss = loss.f_div_scalar(f64::from(self.config.accumulate))?;
