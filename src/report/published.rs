@@ -5,7 +5,7 @@ use super::words;
 use crate::experiment::Published;
 use crate::measure::score::Value;
 use crate::stats::wilson;
-use crate::text::{number_within, percent, percent_within, significant, thousands};
+use crate::text::{number_within, percent, percent_within, significant, temperature, thousands};
 
 pub const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
      is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; without an n it is \
@@ -25,7 +25,6 @@ pub enum Verdict {
 
 /// A line of the table.
 pub struct Compared {
-    pub name: String,
     pub label: String,
     pub measured: String,
     pub n: Option<u64>,
@@ -60,14 +59,14 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
         Some(Here::Counted(_)) => Verdict::Differs,
         Some(Here::Estimated { temperature: Some(seen), .. }) if (seen - wanted).abs() > 1e-9 => Verdict::NotComparable(format!(
             "published at T = {}, measured at T = {}",
-            significant(wanted, 3),
-            significant(*seen, 3)
+            temperature(wanted),
+            temperature(*seen)
         )),
         Some(Here::Estimated { value, share, .. }) => judge(value, published, *share),
     };
+    let sampled = if ["legality", "full_games"].contains(&metric) { words::at(Some(wanted)).replace(" at ", ", ") } else { String::new() };
     Compared {
-        name: name.to_owned(),
-        label: words::figure(metric, value_name).replace(base, name),
+        label: words::figure(metric, value_name) + &sampled,
         measured: match &here {
             None => "–".to_owned(),
             Some(Here::Estimated { value, .. }) => words::within(metric, value),
