@@ -77,6 +77,12 @@ pub fn si(x: f64) -> String {
     format!("{} P", significant(size, 3))
 }
 
+/// `1.0`, `0.6`, `0.25`.
+pub fn temperature(t: f64) -> String {
+    let text = significant(t, 3);
+    if text.contains('.') { text } else { text + ".0" }
+}
+
 /// So many significant digits, without trailing zeros and without an exponent.
 pub fn significant(x: f64, digits: i32) -> String {
     if x == 0.0 || !x.is_finite() {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use fs_err as fs;
 
-use crate::store::{Store, write_whole};
+use crate::store::Store;
 use page::{Drawn, Page};
 
 pub use results::{Asked, Measured, Outcome, Point, Results, Run, State, Training};
@@ -55,15 +55,23 @@ pub fn write(run_dir: &Path, store: &Store) -> Result<Written> {
         pictures.and(tables)
     })?;
     let page = Page::new(&results, &drawn, &tables);
-    write_whole(&written.html, page.html()?.as_bytes())?;
-    write_whole(&written.markdown, page.markdown()?.as_bytes())?;
+    replace(&written.html, &page.html()?)?;
+    replace(&written.markdown, &page.markdown()?)?;
     Ok(written)
+}
+
+/// Writes a file that is old or new, and never half. It can be drawn again, so nothing waits for the disk.
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let beside = path.with_extension("new");
+    fs::write(&beside, text)?;
+    Ok(fs::rename(beside, path)?)
 }
 
 /// Every chart that has its numbers, at both widths. One that equals an earlier one, of another point, is not drawn again.
 fn draw(results: &Results) -> Vec<Drawn> {
     let mut all: Vec<Drawn> = Vec::new();
-    let overview = charts::OVERVIEW.iter().filter_map(|(name, table, draw)| Some((*name, *table, None, None, draw(results)?)));
+    let overview =
+        charts::OVERVIEW.iter().filter_map(|chart| Some((chart.name, chart.table, None, None, (chart.draw)(results)?)));
     let by_point = results.points.iter().enumerate().flat_map(|(i, point)| {
         charts::CHARTS
             .iter()

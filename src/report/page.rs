@@ -11,7 +11,7 @@ use super::published::{self, Verdict};
 use super::results::{Asked, Outcome, Point, Results, State};
 use super::settings::{between, moment, settings};
 use super::words;
-use crate::text::{bytes, duration, percent, percent_within, significant, thousands};
+use crate::text::{bytes, duration, percent, percent_within, significant, temperature, thousands};
 
 /// A chart, drawn.
 pub(super) struct Drawn {
@@ -133,7 +133,8 @@ impl Page {
     }
 
     pub(super) fn html(&self) -> Result<String> {
-        let fonts = [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(base64);
+        // Safe as they are: an escaped `/` would be no base64 any more.
+        let fonts = [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(|font| Template::from_safe_string(base64(font)));
         render("page.html", include_str!("page.html"), &context! { page => Serde(self), fonts => fonts.to_vec() })
     }
 
@@ -272,9 +273,7 @@ fn figures(point: &Point) -> Option<Table> {
             let masked = if score.score.protocol.masked { ", masked" } else { "" };
             vec![
                 Cell::text(words::figure(metric, &value.name) + &slice + masked),
-                score
-                    .temperature()
-                    .map_or_else(|| Cell::text("–"), |temperature| Cell::number(significant(temperature, 3), Some(temperature))),
+                score.temperature().map_or_else(|| Cell::text("–"), |t| Cell::number(temperature(t), Some(t))),
                 Cell::number(words::within(metric, value), Some(value.value)),
                 Cell::count(value.n),
                 Cell::text(value.method.clone()),

@@ -5,7 +5,7 @@ use super::words;
 use crate::experiment::Published;
 use crate::measure::score::Value;
 use crate::stats::wilson;
-use crate::text::{number_within, percent, percent_within, significant, thousands};
+use crate::text::{number_within, percent, percent_within, significant, temperature, thousands};
 
 pub const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
      is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; without an n it is \
@@ -25,7 +25,6 @@ pub enum Verdict {
 
 /// A line of the table.
 pub struct Compared {
-    pub name: String,
     pub label: String,
     pub measured: String,
     pub n: Option<u64>,
@@ -57,21 +56,21 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
     let (metric, value_name) = base.split_once('.').unwrap_or((base, ""));
     let share =
         matches!(&here, Some(Here::Estimated { share: true, .. })) || here.is_none() && (0.0..=1.0).contains(&published.value);
-    let verdict =
-        match &here {
-            None => Verdict::NotComparable("not measured here".to_owned()),
-            Some(_) if !changed.is_empty() => Verdict::NotComparable(format!("changed by --set {}", changed.join(", "))),
-            Some(Here::Single(_)) => Verdict::NotComparable("one training, no interval".to_owned()),
-            Some(Here::Counted(count)) if (*count as f64 - published.value).abs() < 0.5 => Verdict::Agrees,
-            Some(Here::Counted(_)) => Verdict::Differs,
-            Some(Here::Estimated { temperature: Some(seen), .. }) if (seen - wanted).abs() > 1e-9 => Verdict::NotComparable(
-                format!("published at T = {}, measured at T = {}", significant(wanted, 3), significant(*seen, 3)),
-            ),
-            Some(Here::Estimated { value, share, .. }) => judge(value, published, *share),
-        };
+    let verdict = match &here {
+        None => Verdict::NotComparable("not measured here".to_owned()),
+        Some(_) if !changed.is_empty() => Verdict::NotComparable(format!("changed by --set {}", changed.join(", "))),
+        Some(Here::Single(_)) => Verdict::NotComparable("one training, no interval".to_owned()),
+        Some(Here::Counted(count)) if (*count as f64 - published.value).abs() < 0.5 => Verdict::Agrees,
+        Some(Here::Counted(_)) => Verdict::Differs,
+        Some(Here::Estimated { temperature: Some(seen), .. }) if (seen - wanted).abs() > 1e-9 => {
+            Verdict::NotComparable(format!("published at T = {}, measured at T = {}", temperature(wanted), temperature(*seen)))
+        }
+        Some(Here::Estimated { value, share, .. }) => judge(value, published, *share),
+    };
+    let sampled =
+        if ["legality", "full_games"].contains(&metric) { words::at(Some(wanted)).replace(" at ", ", ") } else { String::new() };
     Compared {
-        name: name.to_owned(),
-        label: words::figure(metric, value_name).replace(base, name),
+        label: words::figure(metric, value_name) + &sampled,
         measured: match &here {
             None => "–".to_owned(),
             Some(Here::Estimated { value, .. }) => words::within(metric, value),

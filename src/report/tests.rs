@@ -17,7 +17,7 @@ fn a_finished_run_has_its_page_tables_and_charts_in_well_under_a_second() {
     let begin = Instant::now();
     let written = write(&run_dir, &store).expect("a report");
     let took = begin.elapsed();
-    eprintln!("{took:?}");
+    eprintln!("{took:?} {}", written.html.display());
     if let Ok(keep) = std::env::var("KEEP_REPORT") {
         fs::remove_dir_all(&keep).ok();
         fs::rename(&run_dir, keep).expect("a folder to keep");

@@ -6,7 +6,7 @@ use super::charts::KINDS;
 use super::results::{Measured, Point, Results, State, Training};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::Value;
-use crate::text::{decimals_of, number_within, percent, percent_within, plural, si, significant, thousands};
+use crate::text::{self, decimals_of, number_within, percent, percent_within, plural, si, thousands};
 
 /// What came out, in the order in which it was made.
 pub fn summary(results: &Results, point: &Point) -> Vec<String> {
@@ -75,10 +75,7 @@ fn share(value: &Value) -> String {
 }
 
 pub fn at(temperature: Option<f64>) -> String {
-    temperature.map_or_else(String::new, |temperature| {
-        let text = significant(temperature, 3);
-        format!(" at T = {}", if text.contains('.') { text } else { text + ".0" })
-    })
+    temperature.map_or_else(String::new, |t| format!(" at T = {}", text::temperature(t)))
 }
 
 fn legality(score: &Measured) -> Option<String> {
@@ -124,8 +121,19 @@ fn rules(score: &Measured) -> Option<String> {
 fn full_games(results: &Results, point: &Point) -> Vec<String> {
     let scores = results.full_games(point);
     let real = point.corpus().and_then(|corpus| corpus.mean_plies());
-    let mut said: Vec<String> = scores.iter().filter_map(|score| one_temperature(score, real)).collect();
+    let mut said: Vec<String> = scores.iter().take(1).filter_map(|score| one_temperature(score, real)).collect();
     let clean = |score: &Measured| score.value("clean").cloned();
+    let others: Vec<_> = scores
+        .iter()
+        .skip(1)
+        .filter_map(|score| {
+            let value = clean(score)?;
+            Some(format!("{}{} (n = {})", share(&value), at(score.temperature()), thousands(value.n)))
+        })
+        .collect();
+    if !others.is_empty() {
+        said.push(format!("Sampled cooler, games without an illegal move: {}.", others.join(", ")));
+    }
     if let (Some(hot), Some(cold), true) = (scores.first(), scores.last(), scores.len() > 1)
         && let (Some(hot_value), Some(cold_value)) = (clean(hot), clean(cold))
     {
@@ -238,6 +246,17 @@ pub fn figure(metric: &str, name: &str) -> String {
         ("full_games", "clean") => "Games without an illegal move",
         ("full_games", "plies") => "Mean length of games, plies",
         ("full_games", "by_rules") => "Games ended on the board",
+        ("loss", "train" | "training") => "Training loss at the end",
+        ("loss", "validation") => "Validation loss at the end",
+        ("model", "parameters") => "Parameters without embeddings",
+        ("model", "flops_per_token") => "FLOPs per token",
+        ("corpus", "read") => "Games read",
+        ("corpus", "kept") => "Games kept",
+        ("corpus" | "tokens", "train" | "train_tokens" | "tokens_train") => "Training tokens",
+        ("corpus" | "tokens", "validation" | "validation_tokens" | "tokens_validation") => "Validation tokens",
+        ("speed", "tokens_per_second") => "Training tokens a second",
+        ("speed", "mfu") => "MFU",
+        ("corpus", name) => return format!("Rejected: {}", lower(&reason(name.trim_start_matches("rejected.")))),
         ("rules", name) => {
             let (rule, aspect) = name.split_once('.').unwrap_or((name, ""));
             let rule = super::charts::RULES.into_iter().find(|known| known.0 == rule).map_or(rule, |known| known.1);

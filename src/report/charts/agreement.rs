@@ -29,18 +29,23 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     if marks.is_empty() {
         return None;
     }
-    let mut subtitle = format!(
+    let mut subtitle = vec![format!(
         "Share of validation positions where the human move is the model's first choice (top-1), or one of its first five \
-         (top-5). Line: snapshots, {} each; band: their 95 % interval.",
+         (top-5). Lines: snapshots, {} each; bands: their 95 % intervals.",
         plural("position", n)
-    );
+    )];
     if let Some(value) = final_score.and_then(|score| score.value("top1")) {
-        subtitle += &format!(" Last dots and labels: the final figures, {}.", plural("position", value.n));
+        subtitle.push(format!("Last dots and labels: the final figures, {}.", plural("position", value.n)));
     }
     if hidden {
-        subtitle += " The untrained model is not drawn.";
+        subtitle.push("The untrained model is not drawn.".to_owned());
     }
     let y = Axis::new("human move predicted", Unit::Share);
     let panel = Plane { heading: String::new(), x: tokens_axis(), y, marks, height: 250.0 };
-    Some(Drawing::one("Agreement with the human move, by training tokens", subtitle, alt.join("; "), Panel::Plane(panel)))
+    Some(Drawing::one(
+        "Agreement with the human move, by training tokens",
+        subtitle.join(" "),
+        alt.join("; "),
+        Panel::Plane(panel),
+    ))
 }

@@ -3,8 +3,9 @@
 use super::drawing::{Bars, Drawing, Panel, Row, Shape};
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
+use crate::report::words::at;
 use crate::stats::wilson;
-use crate::text::{percent_within, plural, si, significant, thousands};
+use crate::text::{percent_within, plural, si, thousands};
 
 /// Kinds of failure, as counted and as read.
 pub const KINDS: [(&str, &str); 4] = [
@@ -60,9 +61,7 @@ fn rows(score: &Measured) -> Vec<Row> {
 
 fn heading(score: &Measured) -> String {
     let checkpoint = &score.score.checkpoint;
-    let temperature =
-        score.temperature().map_or_else(String::new, |temperature| format!(", T = {}", significant(temperature, 3)));
-    format!("After {} tokens: {}{temperature}", si(checkpoint.tokens as f64), plural("position", total(score)))
+    format!("After {} tokens: {}{}", si(checkpoint.tokens as f64), plural("position", total(score)), at(score.temperature()))
 }
 
 fn said(score: &Measured, rows: &[Row]) -> String {

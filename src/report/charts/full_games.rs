@@ -4,7 +4,7 @@ use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
-use crate::text::{percent, percent_within, plural, significant};
+use crate::text::{percent, percent_within, plural, significant, temperature};
 
 const PANELS: [(&str, &str, Unit); 2] =
     [("clean", "Games without an illegal move", Unit::Share), ("plies", "Mean length in plies", Unit::Number)];
@@ -49,7 +49,7 @@ pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
         .filter_map(|score| {
             let value = score.value("clean")?;
             let clean = percent_within(value.value, Some(value.low), Some(value.high));
-            Some(format!("at T = {} {clean} clean", significant(score.temperature()?, 3)))
+            Some(format!("at T = {} {clean} clean", temperature(score.temperature()?)))
         })
         .collect::<Vec<_>>()
         .join("; ");
@@ -58,8 +58,8 @@ pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
 
 pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("full_games");
-    let temperature = scores.first()?.temperature();
-    let last = point.finals("full_games").into_iter().find(|score| score.temperature() == temperature);
+    let asked = scores.first()?.temperature();
+    let last = point.finals("full_games").into_iter().find(|score| score.temperature() == asked);
     let (mut alt, mut n, mut hidden) = (Vec::new(), 0, false);
     let mut panels = Vec::new();
     for (name, heading, unit) in PANELS {
@@ -85,19 +85,19 @@ pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         }
         panels.push(Panel::Plane(Plane { heading: heading.to_owned(), x: tokens_axis(), y, marks, height: 190.0 }));
     }
-    let mut subtitle = format!(
+    let mut subtitle = vec![format!(
         "The model plays both sides from the start at T = {}, without a mask. Line: snapshots, {} each; band: their 95 % interval.",
-        significant(temperature?, 3),
+        temperature(asked?),
         plural("game", n)
-    );
+    )];
     if let Some(value) = last.and_then(|score| score.value("clean")) {
-        subtitle += &format!(" Last dot and label: the final figure, {}.", plural("game", value.n));
+        subtitle.push(format!("Last dot and label: the final figure, {}.", plural("game", value.n)));
     }
     if hidden {
-        subtitle += " The untrained model is not drawn in both.";
+        subtitle.push("The untrained model is drawn only where it does not press the rest together.".to_owned());
     }
     let title = "Full games, by training tokens".to_owned();
-    (!panels.is_empty()).then(|| Drawing { title, subtitle, alt: alt.join("; "), columns: 2, panels })
+    (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.join(" "), alt: alt.join("; "), columns: 2, panels })
 }
 
 fn real_games(point: &Point) -> Option<Mark> {

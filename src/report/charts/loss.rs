@@ -26,14 +26,21 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let end = raw[raw.len() - 1].0;
     let late = |points: &[(f64, f64)]| points.iter().copied().filter(|point| point.0 >= end * 0.1).collect::<Vec<_>>();
     if raw.len() >= 50 {
-        let close = marks(&late(&raw), &late(&smooth), &late(&validation), Labels::Values);
-        panels.push(plane("After its first tenth", y(), close, Axis::new("training tokens", Unit::Count)));
+        let late_raw = late(&raw);
+        let close = marks(&late_raw, &late(&smooth), &late(&validation), Labels::Values);
+        panels.push(plane(
+            "After its first tenth",
+            y().include(most_of(&late_raw)),
+            close,
+            Axis::new("training tokens", Unit::Count),
+        ));
     }
-    let mut subtitle = "Cross-entropy of the next token; lower is better. Blue: training".to_owned();
-    if window > 1 {
-        subtitle += &format!(", mean of {} over the raw values", plural("step", window as u64));
+    let mean =
+        if window > 1 { format!(", mean of {} over the raw values", plural("step", window as u64)) } else { String::new() };
+    let mut subtitle = format!("Cross-entropy of the next token; lower is better. Blue: training{mean}.");
+    if !validation.is_empty() {
+        subtitle += " Orange: validation.";
     }
-    subtitle += if validation.is_empty() { "." } else { ". Orange: validation." };
     if training.unfinished {
         subtitle += " The training is not finished.";
     }
@@ -65,6 +72,14 @@ fn marks(raw: &[(f64, f64)], smooth: &[(f64, f64)], validation: &[(f64, f64)], l
         marks.push(Mark::Dots { points: validation.to_vec(), hue: Hue::Orange, label: String::new() });
     }
     marks
+}
+
+/// The range of all but the odd value: one spike must not flatten the rest.
+fn most_of(points: &[(f64, f64)]) -> Vec<f64> {
+    let mut values: Vec<_> = points.iter().map(|point| point.1).filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    let odd = values.len() / 200;
+    values.get(odd).into_iter().chain(values.get((values.len().max(1) - 1).saturating_sub(odd))).copied().collect()
 }
 
 fn plane(heading: &str, y: Axis, marks: Vec<Mark>, x: Axis) -> Panel {

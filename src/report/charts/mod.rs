@@ -45,6 +45,13 @@ pub(super) struct Chart {
     pub draw: fn(&Results, &Point) -> Option<Drawing>,
 }
 
+/// A chart of the run as a whole.
+pub(super) struct Overview {
+    pub name: &'static str,
+    pub table: &'static str,
+    pub draw: fn(&Results) -> Option<Drawing>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Measured,
@@ -67,9 +74,10 @@ pub(super) const CHARTS: &[Chart] = &[
     Chart { name: "lengths", table: "lengths", section: Section::Corpus, draw: lengths::draw },
 ];
 
-/// Of the run as a whole: the name, the table with the numbers, and the chart.
-pub(super) const OVERVIEW: &[(&str, &str, fn(&Results) -> Option<Drawing>)] =
-    &[("points", "metrics", points::draw), ("timeline", "stages", timeline::draw)];
+pub(super) const OVERVIEW: &[Overview] = &[
+    Overview { name: "points", table: "metrics", draw: points::draw },
+    Overview { name: "timeline", table: "stages", draw: timeline::draw },
+];
 
 /// At a desk, and on a telephone.
 pub(super) const WIDE: f64 = 680.0;

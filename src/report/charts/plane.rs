@@ -89,7 +89,7 @@ fn below(axis: &Axis, x: (f64, f64), canvas: &Canvas, plot: &Plot, plot_box: (f6
     let (left, right, bottom) = plot_box;
     canvas.line((left, bottom), (right, bottom), Hue::Faint, 1.0);
     let mut used = f64::NEG_INFINITY;
-    for (value, label) in ticks(x, axis.unit, ((right - left) / 70.0).clamp(2.0, 8.0) as usize) {
+    for (value, label) in ticks(x, axis.unit, ((right - left) / 52.0).clamp(2.0, 8.0) as usize) {
         let (at, _) = plot.pixel((value, 0.0));
         let half = width(&label, TICK, Weight::Regular) / 2.0;
         let middle = at.min(panel.1 - half).max(panel.0 + half);

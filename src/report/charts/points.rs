@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::drawing::{Bars, Drawing, Panel, Row, Shape};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
-use crate::text::{number_within, percent_within, significant};
+use crate::report::words::at;
+use crate::text::{number_within, percent_within};
 
 const FIGURES: [(&str, &str, &str); 5] = [
     ("legality", "rate", "Legal moves"),
@@ -39,7 +40,7 @@ fn panel(results: &Results, (metric, name, heading): (&str, &str, &str)) -> Opti
             keys.insert(score.key);
             let text = if name == "plies" { number_within } else { percent_within };
             let label = match (scores.len(), score.temperature()) {
-                (2.., Some(temperature)) => format!("{}, T = {}", point.name(), significant(temperature, 3)),
+                (2.., asked @ Some(_)) => point.name().to_owned() + &at(asked),
                 _ => point.name().to_owned(),
             };
             rows.push(Row {

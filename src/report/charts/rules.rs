@@ -10,10 +10,12 @@ use crate::text::{percent, percent_within, plural};
 pub const RULES: [(&str, &str); 4] =
     [("castling", "Castling"), ("en_passant", "En passant"), ("promotion", "Promotion"), ("check", "In check")];
 pub const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
-    ("legal", "first choice legal", Hue::Blue, Stroke::Strong),
-    ("mass", "mass on legal moves", Hue::Faint, Stroke::Thin),
-    ("human", "first choice = human", Hue::Orange, Stroke::Strong),
+    ("legal", "legal", Hue::Blue, Stroke::Strong),
+    ("mass", "mass", Hue::Faint, Stroke::Thin),
+    ("human", "human", Hue::Orange, Stroke::Strong),
 ];
+
+const WHERE: &str = "Positions where the human castled, took en passant, promoted, or stood in check; one axis for all.";
 
 pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("rules");
@@ -54,18 +56,18 @@ fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
     if panels.is_empty() {
         return None;
     }
-    let mut subtitle = format!(
-        "Positions where the human castled, took en passant, promoted, or stood in check; one axis for all. Lines: snapshots, up to {} \
-         a rule; bands: 95 % intervals.",
+    let mut subtitle = vec![format!(
+        "{WHERE} Legal: the model's first choice is. Human: it is the human's. Mass: of probability, on all legal moves. \
+         Snapshots of up to {} a rule; bands: 95 % intervals.",
         plural("position", n)
-    );
+    )];
     if let Some(value) = last.and_then(|score| score.score.values.first()) {
-        subtitle += &format!(" Last dots and labels: the final figures, up to {}.", plural("position", value.n));
+        subtitle.push(format!("Last dots and labels: the final figures, of up to {}.", plural("position", value.n)));
     }
     if hidden {
-        subtitle += " The untrained model is not drawn.";
+        subtitle.push("The untrained model is not drawn.".to_owned());
     }
-    Some(Drawing { title: "Four rules, by training tokens".to_owned(), subtitle, alt, columns: 2, panels })
+    Some(Drawing { title: "Four rules, by training tokens".to_owned(), subtitle: subtitle.join(" "), alt, columns: 2, panels })
 }
 
 /// Bands of the two hues only: the third line is there to compare with.
@@ -87,9 +89,11 @@ fn said(heading: &str, marks: &[Mark]) -> String {
 
 /// Without snapshots: the final figures alone.
 fn figures(score: &Measured) -> Option<Drawing> {
+    let headings = ["First choice is legal", "Probability mass on legal moves", "First choice is the human move"];
     let panels: Vec<_> = ASPECTS
         .into_iter()
-        .filter_map(|(aspect, heading, ..)| {
+        .zip(headings)
+        .filter_map(|((aspect, ..), heading)| {
             let rows: Vec<_> = RULES
                 .into_iter()
                 .filter_map(|(rule, label)| {
@@ -103,20 +107,15 @@ fn figures(score: &Measured) -> Option<Drawing> {
                     })
                 })
                 .collect();
-            (!rows.is_empty()).then(|| Panel::Bars(Bars { heading: upper(heading), rows, shape: Shape::Bar, whole: Some(1.0) }))
+            (!rows.is_empty())
+                .then(|| Panel::Bars(Bars { heading: heading.to_owned(), rows, shape: Shape::Bar, whole: Some(1.0) }))
         })
         .collect();
     let n = score.score.values.iter().map(|value| value.n).max()?;
     let subtitle = format!(
-        "Positions where the human castled, took en passant, promoted, or stood in check: up to {} a rule. Bars start at 0 % and end \
-         at 100 %; whiskers: 95 % intervals.",
+        "{WHERE} Up to {} a rule. Bars begin at 0 % and would end at 100 %; whiskers: 95 % intervals.",
         plural("position", n)
     );
-    let alt = format!("Final figures of {} panels", panels.len());
+    let alt = "The final figures by rule".to_owned();
     (!panels.is_empty()).then(|| Drawing { title: "Four rules".to_owned(), subtitle, alt, columns: 1, panels })
-}
-
-fn upper(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -16,10 +16,10 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() },
         Mark::Level { y: median, label: format!("median {}", si(median)) },
     ];
-    let mut subtitle = "Training tokens a second, each point the mean of some steps.".to_owned();
-    if let Some(mfu) = training.device.as_ref().and_then(|device| device.mfu) {
-        subtitle += &format!(" Over the whole training, {} of the device's measured matmul rate (MFU).", percent(mfu, 1));
-    }
+    let mfu = training.device.as_ref().and_then(|device| device.mfu).map_or_else(String::new, |mfu| {
+        format!(" Over the whole training, {} of the device's measured matmul rate (MFU).", percent(mfu, 1))
+    });
+    let subtitle = format!("Training tokens a second, each point the mean of some steps.{mfu}");
     let alt = format!("The median is {} tokens a second", si(median));
     let y = Axis::new("tokens/s", Unit::Count).include([0.0]);
     let panel = Plane { heading: String::new(), x: Axis::new("step", Unit::Count), y, marks, height: 150.0 };
