@@ -23,7 +23,7 @@ fn main() {
     // Where the worker looks for libtorch's CUDA half, beside the half that it links.
     println!("cargo:rustc-env=PHILIDOR_LIBTORCH_LIB={}", lib.display());
     println!("cargo:rustc-link-arg=-Wl,-rpath,{}", lib.display());
-    // The runner calls nothing of libtorch, so the linker leaves out what is never reached, and with it the libraries. Unless
-    // they could see it: inline functions of libtorch's headers, here and there alike, would be kept for them to share.
+    // The runner links no libtorch. Its inline functions, compiled into torch-sys, have the names of functions that
+    // libtorch exports; visible, they would be kept to stand in for those, and keep libtorch with them.
     println!("cargo:rustc-link-arg-bin=philidor=-Wl,--exclude-libs,ALL");
 }

@@ -4,10 +4,10 @@
 //! the engine, what it was sent last and what it was seen to say.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,13 @@ pub use super::uci::{Limit, Line, Score};
 
 pub use shakmaty::uci::UciMove;
 
-/// Lines kept for the message of a failure.
+/// Lines kept for the message of a failure, and characters of each.
 const SEEN: usize = 3;
+const SHOWN: usize = 200;
+
+/// Bounds on what an engine that talks without end can make us hold: lines not yet read, and bytes of a line.
+const UNREAD: usize = 1_024;
+const LINE_BYTES: u64 = 1 << 16;
 
 pub struct Engine {
     path: PathBuf,
@@ -51,12 +56,12 @@ impl Engine {
         let mut child = spawn(path)?;
         let stdin = child.stdin.take().expect("stdin was asked to be a pipe");
         let stdout = child.stdout.take().expect("stdout was asked to be a pipe");
-        let (told, lines) = channel();
+        let (told, lines) = sync_channel(UNREAD);
         // The thread ends with the engine's output, at the latest when the engine is killed.
         thread::spawn(move || {
             let mut reader = BufReader::new(stdout);
             let mut bytes = Vec::new();
-            while reader.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
+            while reader.by_ref().take(LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
                 if told.send(String::from_utf8_lossy(&bytes).trim_end().to_owned()).is_err() {
                     break;
                 }
@@ -143,20 +148,26 @@ impl Engine {
     fn wait<T>(&mut self, patience: Duration, mut answer: impl FnMut(&str) -> Option<T>) -> Result<T, Fixable> {
         let deadline = Instant::now() + patience;
         loop {
-            let line = match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(line) => line,
-                Err(RecvTimeoutError::Timeout) => return Err(self.wrong(&format!("gave no answer within {patience:?}"))),
+            // An engine may also talk without end, and never let the wait for its next line run out.
+            let rest = deadline.saturating_duration_since(Instant::now());
+            let line = match self.lines.recv_timeout(rest) {
+                Ok(line) if !rest.is_zero() => line,
+                Ok(_) | Err(RecvTimeoutError::Timeout) => return Err(self.wrong(&format!("gave no answer within {patience:?}"))),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
             };
             let found = answer(&line);
-            if self.seen.len() == SEEN {
-                self.seen.pop_front();
-            }
-            self.seen.push_back(line);
+            self.remember(&line);
             if let Some(found) = found {
                 return Ok(found);
             }
         }
+    }
+
+    fn remember(&mut self, line: &str) {
+        if self.seen.len() == SEEN {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(line.chars().take(SHOWN).collect());
     }
 
     fn ended(&mut self) -> Fixable {
@@ -168,10 +179,7 @@ impl Engine {
         let how = status.map_or_else(|| "ended".to_owned(), |status| format!("ended with {status}"));
         // What it had still said is the best clue to why.
         while let Ok(line) = self.lines.try_recv() {
-            if self.seen.len() == SEEN {
-                self.seen.pop_front();
-            }
-            self.seen.push_back(line);
+            self.remember(&line);
         }
         self.wrong(&how)
     }
@@ -273,6 +281,13 @@ pub(crate) mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let message = failure(Engine::start(&script(dir.path(), "read line; read forever"), SHORT));
         assert!(message.contains("gave no answer within 100ms after it was sent `uci`; nothing was seen"), "{message}");
+    }
+
+    #[test]
+    fn an_engine_that_talks_without_end_is_given_up_too() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let message = failure(Engine::start(&script(dir.path(), "while :; do echo tea; done"), SHORT));
+        assert!(message.contains("gave no answer within 100ms") && message.ends_with("`tea` `tea` `tea`"), "{message}");
     }
 
     #[test]

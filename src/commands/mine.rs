@@ -51,7 +51,7 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
         "{}",
         paint.bold(&format!(
             "{}, {} plies, {} ({} of text)",
-            plural(report.games, "game"),
+            plural("game", report.games),
             thousands(report.plies),
             bytes(report.file_bytes),
             bytes(report.text_bytes)

@@ -80,9 +80,9 @@ fn show(session: &Session, lines: &[Line], paint: Paint) {
 
 fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     let to_make: Vec<&Line> = lines.iter().filter(|line| line.state != State::Kept).collect();
-    let nodes = plural(lines.len() as u64, "node");
+    let nodes = plural("node", lines.len() as u64);
     let points = if session.loaded.points.len() > 1 {
-        format!(" for {}", plural(session.loaded.points.len() as u64, "point"))
+        format!(" for {}", plural("point", session.loaded.points.len() as u64))
     } else {
         String::new()
     };
@@ -102,7 +102,7 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
         parts.push("time not known before a first run".to_owned());
     } else {
         let untold = to_make.len() - known.len();
-        let but = if untold == 0 { String::new() } else { format!(", without {} never timed", plural(untold as u64, "node")) };
+        let but = if untold == 0 { String::new() } else { format!(", without {} never timed", plural("node", untold as u64)) };
         parts.push(format!("about {} ({basis}{but})", duration(seconds)));
     }
     let disk: u64 = to_make.iter().map(|line| line.node.cost.disk_bytes).sum();

@@ -177,7 +177,7 @@ fn summary(session: &Session, done: &Run, seconds: f64, paint: Paint) -> String 
     let kept = count(|outcome| matches!(outcome, Outcome::Kept));
     let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
     let left = session.plan.nodes.len() - made - kept - failed;
-    let mut text = format!("{}: {} made, {kept} kept", paint.bold(session.loaded.name()), plural(made as u64, "node"));
+    let mut text = format!("{}: {} made, {kept} kept", paint.bold(session.loaded.name()), plural("node", made as u64));
     if failed > 0 {
         text += &format!(", {}", paint.red(&format!("{failed} failed")));
     }

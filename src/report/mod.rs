@@ -1,7 +1,127 @@
-//! stub
+//! What a run means: its results as tables, charts and one page. Always redrawn, from JSON files alone.
+//!
+//! Nothing here needs libtorch. What is missing leaves out a chart or a line; it never invents one.
+
+mod charts;
+#[cfg(test)]
+mod fixture;
+mod page;
+mod published;
+mod results;
+mod settings;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use fs_err as fs;
+
+use crate::store::Store;
+use page::{Drawn, Page};
+
+pub use results::{Asked, Measured, Outcome, Point, Results, Run, State, Training};
+
+/// Where the report went.
+#[derive(Debug)]
 pub struct Written {
-    pub html: std::path::PathBuf,
+    pub html: PathBuf,
+    pub markdown: PathBuf,
+    pub tables: PathBuf,
+    pub charts: PathBuf,
 }
-pub fn write(run: &std::path::Path, _store: &crate::store::Store) -> anyhow::Result<Written> {
-    Ok(Written { html: run.join("report.html") })
+
+/// Writes the report of a run, finished or not, into its folder: `report.html`, `report.md`, `tables/`, `charts/`.
+///
+/// # Errors
+///
+/// Where the folder is no run's, or cannot be written.
+pub fn write(run_dir: &Path, store: &Store) -> Result<Written> {
+    let results = Results::load(run_dir, store)?;
+    let written = Written {
+        html: run_dir.join("report.html"),
+        markdown: run_dir.join("report.md"),
+        tables: run_dir.join("tables"),
+        charts: run_dir.join("charts"),
+    };
+    let drawn = draw(&results);
+    // Tables and pictures are the dear parts, and independent of each other.
+    let tables = std::thread::scope(|scope| {
+        let tables = scope.spawn(|| tables::write(&results, &written.tables));
+        let pictures = pictures(&drawn, &written.charts);
+        let tables = tables.join().expect("a panic in a table is a bug, and is passed on");
+        pictures.and(tables)
+    })?;
+    let page = Page::new(&results, &drawn, &tables);
+    replace(&written.html, &page.html()?)?;
+    replace(&written.markdown, &page.markdown()?)?;
+    Ok(written)
+}
+
+/// Writes a file that is old or new, and never half. It can be drawn again, so nothing waits for the disk.
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let beside = path.with_extension("new");
+    fs::write(&beside, text)?;
+    Ok(fs::rename(beside, path)?)
+}
+
+/// Every chart that has its numbers, at both widths. One that equals an earlier one, of another point, is not drawn again.
+fn draw(results: &Results) -> Vec<Drawn> {
+    let mut all: Vec<Drawn> = Vec::new();
+    let overview =
+        charts::OVERVIEW.iter().filter_map(|chart| Some((chart.name, chart.table, None, None, (chart.draw)(results)?)));
+    let by_point = results.points.iter().enumerate().flat_map(|(i, point)| {
+        charts::CHARTS
+            .iter()
+            .filter_map(move |chart| Some((chart.name, chart.table, Some(chart.section), Some(i), (chart.draw)(results, point)?)))
+    });
+    for (name, table, section, point, drawing) in overview.chain(by_point) {
+        let wide = charts::svg(&drawing, charts::WIDE);
+        let same = all.iter().find(|drawn| drawn.wide == wide).and_then(|drawn| drawn.point);
+        let file = match point {
+            Some(i) if results.points.len() > 1 => format!("{name}-{}", i + 1),
+            _ => name.to_owned(),
+        };
+        all.push(Drawn {
+            name,
+            file,
+            table,
+            section,
+            point,
+            same,
+            narrow: if same.is_some() { String::new() } else { charts::svg(&drawing, charts::NARROW) },
+            wide,
+            title: drawing.title,
+            alt: drawing.alt,
+        });
+    }
+    all
+}
+
+/// Writes the charts as SVG and PNG, on all cores; those of an earlier report go.
+fn pictures(drawn: &[Drawn], dir: &Path) -> Result<()> {
+    if dir.exists() {
+        fs::remove_dir_all(dir)?;
+    }
+    fs::create_dir_all(dir)?;
+    let fonts = charts::Fonts::load();
+    let fresh: Vec<&Drawn> = drawn.iter().filter(|drawn| drawn.same.is_none()).collect();
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(fresh.len().max(1));
+    std::thread::scope(|scope| {
+        let (fresh, fonts) = (&fresh, &fonts);
+        let workers: Vec<_> = (0..threads)
+            .map(|first| {
+                scope.spawn(move || {
+                    for drawn in fresh.iter().skip(first).step_by(threads) {
+                        fs::write(dir.join(format!("{}.svg", drawn.file)), charts::alone(&drawn.wide))?;
+                        fs::write(dir.join(format!("{}.png", drawn.file)), charts::png(&drawn.wide, fonts)?)?;
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a panic in a chart is a bug, and is passed on"))
+    })
 }

@@ -80,10 +80,7 @@ impl Artifact for Archive {
 
 /// A file is its content; its name is for people and would only split the cache.
 fn without_name<S: Serializer>(source: &Source, serializer: S) -> Result<S::Ok, S::Error> {
-    match source {
-        Source::File { blake3, .. } => Source::File { name: String::new(), blake3: blake3.clone() }.serialize(serializer),
-        Source::Month { .. } => source.serialize(serializer),
-    }
+    source.nameless().serialize(serializer)
 }
 
 /// Copies a file of the experiment, and makes sure that the copy has the digest that stands for it.

@@ -12,7 +12,7 @@ const LEAVES: &[&str] = &["error.rs", "progress.rs", "random.rs", "machine.rs", 
 fn the_spine_names_neither_the_domain_nor_its_libraries() {
     let own: Vec<String> =
         DOMAIN.iter().copied().chain(["experiment", "stages", "report", "commands", "cli", "ui"]).map(module).collect();
-    let libraries = ["shakmaty", "pgn_reader", "tch", "polars", "plotters", "toml", "zstd"].map(library);
+    let libraries = ["shakmaty", "tch", "polars", "plotters", "toml", "zstd"].map(library);
     for file in SPINE {
         forbid(&source(file), own.iter().chain(&libraries));
     }
@@ -56,7 +56,6 @@ fn each_heavy_library_has_its_home() {
         ("toml", &["experiment"]),
         ("clap", &["cli.rs", "main.rs", "commands/completions.rs"]),
         ("indicatif", &["ui", "commands/mine.rs"]),
-        ("pgn_reader", &["corpus"]),
         ("chrono", &["provenance.rs"]),
     ];
     for file in files(&source("")) {

@@ -14,6 +14,7 @@ fn the_runner_needs_no_libtorch_and_the_worker_does() {
     assert!(runner.contains("find library=libc.so"), "the loader told what it did:\n{runner}");
     assert!(!runner.contains("find library=libtorch"), "the runner loads libtorch");
     assert!(!runner.contains("find library=libc10"), "the runner loads libtorch");
-    let worker = loaded(env!("CARGO_BIN_EXE_philidor-worker"), &["anything"]);
+    let worker = std::path::Path::new(env!("CARGO_BIN_EXE_philidor")).with_file_name("philidor-worker");
+    let worker = loaded(&worker.to_string_lossy(), &["anything"]);
     assert!(worker.contains("find library=libtorch_cpu.so"), "the worker loads libtorch");
 }

@@ -1,0 +1,51 @@
+//! How often the model's first choice, and one of its first five, is the human move.
+
+use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
+use super::drawing::{Axis, Drawing, Panel, Plane, Unit};
+use super::style::Hue;
+use crate::report::results::{Point, Results};
+use crate::text::{percent, plural};
+
+const SERIES: [(&str, &str, Hue); 2] = [("top5", "top-5", Hue::Orange), ("top1", "top-1", Hue::Blue)];
+
+pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+    let scores = point.snapshots("agreement");
+    let final_score = point.finals("agreement").into_iter().next();
+    let mut marks = Vec::new();
+    let (mut n, mut alt, mut hidden) = (0, Vec::new(), false);
+    for (name, label, hue) in SERIES {
+        let (shown, untrained) = without_untrained(samples(&scores, name));
+        if shown.len() < 2 {
+            continue;
+        }
+        hidden |= untrained.is_some();
+        let last = shown[shown.len() - 1];
+        n = last.n;
+        let end = final_score.and_then(|score| score.value(name)).map_or(last.value, |value| value.value);
+        marks.extend(curve(&shown, hue, &format!("{label} {}", percent(end, 1))));
+        marks.extend(final_score.map(|score| figure(score, name, hue, String::new())).unwrap_or_default());
+        alt.push(format!("{label} agreement ends at {}", percent(end, 1)));
+    }
+    if marks.is_empty() {
+        return None;
+    }
+    let mut subtitle = vec![format!(
+        "Share of validation positions where the human move is the model's first choice (top-1), or one of its first five \
+         (top-5). Lines: snapshots, {} each; bands: their 95 % intervals.",
+        plural("position", n)
+    )];
+    if let Some(value) = final_score.and_then(|score| score.value("top1")) {
+        subtitle.push(format!("Last dots and labels: the final figures, {}.", plural("position", value.n)));
+    }
+    if hidden {
+        subtitle.push("The untrained model is not drawn.".to_owned());
+    }
+    let y = Axis::new("human move predicted", Unit::Share);
+    let panel = Plane { heading: String::new(), x: tokens_axis(), y, marks, height: 250.0 };
+    Some(Drawing::one(
+        "Agreement with the human move, by training tokens",
+        subtitle.join(" "),
+        alt.join("; "),
+        Panel::Plane(panel),
+    ))
+}

@@ -1,0 +1,27 @@
+//! Which games were kept, and which rule rejected the others.
+
+use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::style::Hue;
+use crate::report::results::{Point, Results};
+use crate::report::words::reason;
+use crate::text::{percent, plural, thousands};
+
+pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+    let corpus = point.corpus()?;
+    if corpus.read == 0 {
+        return None;
+    }
+    let row = |label: String, games: u64, hue| {
+        let share = games as f64 / corpus.read as f64;
+        Row { label, value: games as f64, interval: None, text: format!("{} · {}", thousands(games), percent(share, 2)), hue }
+    };
+    let rejected = corpus.rejected.iter().map(|(name, games)| row(reason(name), *games, Hue::Faint));
+    let rows: Vec<_> = rejected.chain([row("Kept".to_owned(), corpus.kept, Hue::Blue)]).collect();
+    let subtitle = format!(
+        "{} read. Grey: rejected, by the first rule that failed, in the order of the rules. Blue: kept.",
+        plural("game", corpus.read)
+    );
+    let alt = format!("{} of {} games were kept", thousands(corpus.kept), thousands(corpus.read));
+    let panel = Bars { heading: String::new(), rows, shape: Shape::Bar, whole: None };
+    Some(Drawing::one("From games read to games kept", subtitle, alt, Panel::Bars(panel)))
+}

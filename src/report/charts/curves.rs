@@ -1,0 +1,68 @@
+//! Scores of snapshots as curves over the tokens seen, and the final figure beside them.
+
+use super::drawing::{Axis, Mark, Stroke, Unit};
+use super::style::Hue;
+use crate::report::results::Measured;
+
+/// A value of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub tokens: f64,
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+    pub n: u64,
+}
+
+pub fn samples(scores: &[&Measured], name: &str) -> Vec<Sample> {
+    scores
+        .iter()
+        .filter_map(|score| {
+            let value = score.value(name)?;
+            let tokens = score.score.checkpoint.tokens as f64;
+            Some(Sample { tokens, value: value.value, low: value.low, high: value.high, n: value.n })
+        })
+        .collect()
+}
+
+/// The untrained model, where drawing it would press everything else into a corner.
+pub fn without_untrained(mut samples: Vec<Sample>) -> (Vec<Sample>, Option<Sample>) {
+    let Some(first) = samples.first().copied().filter(|first| first.tokens <= 0.0 && samples.len() > 2) else {
+        return (samples, None);
+    };
+    let (low, high) = bounds(&samples[1..]);
+    if first.value >= low - (high - low) {
+        return (samples, None);
+    }
+    samples.remove(0);
+    (samples, Some(first))
+}
+
+fn bounds(samples: &[Sample]) -> (f64, f64) {
+    samples.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), sample| (low.min(sample.value), high.max(sample.value)))
+}
+
+/// A line with its band and a dot at each snapshot.
+pub fn curve(samples: &[Sample], hue: Hue, label: &str) -> Vec<Mark> {
+    let points: Vec<_> = samples.iter().map(|sample| (sample.tokens, sample.value)).collect();
+    let band = samples.iter().map(|sample| (sample.tokens, sample.low, sample.high)).collect();
+    let mut marks = vec![
+        Mark::Band { points: band, hue },
+        Mark::Line { points: points.clone(), hue, stroke: Stroke::Strong, label: label.to_owned() },
+    ];
+    if points.len() <= 12 {
+        marks.push(Mark::Dots { points, hue, label: String::new() });
+    }
+    marks
+}
+
+/// One measured figure: a dot with its interval.
+pub fn figure(score: &Measured, name: &str, hue: Hue, label: String) -> Vec<Mark> {
+    let Some(value) = score.value(name) else { return Vec::new() };
+    let x = score.score.checkpoint.tokens as f64;
+    vec![Mark::Whisker { x, low: value.low, high: value.high, hue }, Mark::Dots { points: vec![(x, value.value)], hue, label }]
+}
+
+pub fn tokens_axis() -> Axis {
+    Axis::new("training tokens", Unit::Count).include([0.0])
+}

@@ -1,0 +1,70 @@
+//! What the illegal tokens were, early in the training and at its end.
+
+use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::style::Hue;
+use crate::report::results::{Measured, Point, Results};
+use crate::report::words::at;
+use crate::stats::wilson;
+use crate::text::{percent_within, plural, si, thousands};
+
+/// Kinds of failure, as counted and as read.
+pub const KINDS: [(&str, &str); 4] = [
+    ("illegal_movement", "Own piece, illegal move"),
+    ("empty_square", "From an empty square"),
+    ("opponents_piece", "The opponent's piece"),
+    ("special_token", "A special token"),
+];
+
+pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+    let last = point.finals("legality").into_iter().next();
+    let early = point.snapshots("legality").into_iter().find(|score| {
+        score.score.checkpoint.step > 0 && last.is_none_or(|last| score.score.checkpoint.step < last.score.checkpoint.step)
+    });
+    let scores: Vec<&Measured> = [early, last].into_iter().flatten().collect();
+    let all: Vec<Vec<Row>> = scores.iter().map(|score| rows(score)).collect();
+    let whole = all.iter().flatten().map(|row| row.interval.map_or(row.value, |(_, high)| high)).fold(0.0, f64::max);
+    let alt = scores.iter().zip(&all).map(|(score, rows)| said(score, rows)).collect::<Vec<_>>().join("; ");
+    let panels: Vec<_> = scores
+        .iter()
+        .zip(all)
+        .filter(|(_, rows)| !rows.is_empty())
+        .map(|(score, rows)| Panel::Bars(Bars { heading: heading(score), rows, shape: Shape::Bar, whole: Some(whole) }))
+        .collect();
+    let subtitle =
+        "Illegal tokens by kind, as a share of all sampled tokens. Whiskers: 95 % intervals; the panels have one axis.";
+    let title = "What the illegal moves were".to_owned();
+    (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.to_owned(), alt, columns: 1, panels })
+}
+
+fn total(score: &Measured) -> u64 {
+    score.value("rate").map_or_else(|| score.score.counts.values().sum(), |value| value.n)
+}
+
+fn rows(score: &Measured) -> Vec<Row> {
+    let n = total(score);
+    KINDS
+        .into_iter()
+        .filter_map(|(kind, label)| {
+            let count = *score.score.counts.get(kind)?;
+            let share = wilson::share(count.min(n), n)?;
+            let text = format!("{} · {}", thousands(count), percent_within(share.value, Some(share.low), Some(share.high)));
+            Some(Row {
+                label: label.to_owned(),
+                value: share.value,
+                interval: Some((share.low, share.high)),
+                text,
+                hue: Hue::Blue,
+            })
+        })
+        .collect()
+}
+
+fn heading(score: &Measured) -> String {
+    let checkpoint = &score.score.checkpoint;
+    format!("After {} tokens: {}{}", si(checkpoint.tokens as f64), plural("position", total(score)), at(score.temperature()))
+}
+
+fn said(score: &Measured, rows: &[Row]) -> String {
+    let kinds: Vec<_> = rows.iter().map(|row| format!("{} {}", row.label, row.text)).collect();
+    format!("{}: {}", heading(score), kinds.join(", "))
+}

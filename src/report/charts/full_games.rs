@@ -1,0 +1,106 @@
+//! Games that the model plays against itself without a mask: how many stay legal, and how long they last.
+
+use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
+use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
+use super::style::Hue;
+use crate::report::results::{Measured, Point, Results};
+use crate::text::{percent, percent_within, plural, significant, temperature};
+
+const PANELS: [(&str, &str, Unit); 2] =
+    [("clean", "Games without an illegal move", Unit::Share), ("plies", "Mean length in plies", Unit::Number)];
+
+pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
+    let scores = results.full_games(point);
+    if scores.len() < 2 {
+        return None;
+    }
+    let (low, high) = scores
+        .iter()
+        .filter_map(Measured::temperature)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), temperature| (low.min(temperature), high.max(temperature)));
+    let pad = ((high - low) * 0.06).max(0.02);
+    let panels = PANELS
+        .into_iter()
+        .map(|(name, heading, unit)| {
+            let values: Vec<_> = scores.iter().filter_map(|score| Some((score.temperature()?, score.value(name)?))).collect();
+            let points: Vec<_> = values.iter().map(|(x, value)| (*x, value.value)).collect();
+            let mut marks: Vec<_> = values
+                .iter()
+                .map(|(x, value)| Mark::Whisker { x: *x, low: value.low, high: value.high, hue: Hue::Blue })
+                .collect();
+            marks.push(Mark::Line { points: points.clone(), hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() });
+            marks.push(Mark::Dots { points, hue: Hue::Blue, label: String::new() });
+            let mut y = Axis::new("", unit);
+            match unit {
+                Unit::Share => y = y.include([1.0]),
+                _ => marks.extend(real_games(point)),
+            }
+            let x = Axis::new("temperature", Unit::Number).range((low - pad, high + pad));
+            Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 230.0 })
+        })
+        .collect();
+    let n = scores.iter().filter_map(|score| score.value("clean")).map(|value| value.n).max()?;
+    let subtitle = format!(
+        "The model plays both sides from the start, without a mask: up to {} at each temperature. Whiskers: 95 % intervals.",
+        plural("game", n)
+    );
+    let alt = scores
+        .iter()
+        .filter_map(|score| {
+            let value = score.value("clean")?;
+            let clean = percent_within(value.value, Some(value.low), Some(value.high));
+            Some(format!("at T = {} {clean} clean", temperature(score.temperature()?)))
+        })
+        .collect::<Vec<_>>()
+        .join("; ");
+    Some(Drawing { title: "Full games, by sampling temperature".to_owned(), subtitle, alt, columns: 2, panels })
+}
+
+pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
+    let scores = point.snapshots("full_games");
+    let asked = scores.first()?.temperature();
+    let last = point.finals("full_games").into_iter().find(|score| score.temperature() == asked);
+    let (mut alt, mut n, mut hidden) = (Vec::new(), 0, false);
+    let mut panels = Vec::new();
+    for (name, heading, unit) in PANELS {
+        let (shown, untrained) = match unit {
+            Unit::Share => (samples(&scores, name), None),
+            _ => without_untrained(samples(&scores, name)),
+        };
+        if shown.len() < 2 {
+            continue;
+        }
+        hidden |= untrained.is_some();
+        let end = shown[shown.len() - 1];
+        n = end.n;
+        let value = last.and_then(|score| score.value(name)).map_or(end.value, |value| value.value);
+        let label = if unit == Unit::Share { percent(value, 1) } else { significant(value, 3) };
+        alt.push(format!("{heading} ends at {label}"));
+        let mut marks = curve(&shown, Hue::Blue, &label);
+        marks.extend(last.map(|score| figure(score, name, Hue::Blue, String::new())).unwrap_or_default());
+        let mut y = Axis::new("", unit);
+        match unit {
+            Unit::Share => y = y.include([0.0]),
+            _ => marks.extend(real_games(point)),
+        }
+        panels.push(Panel::Plane(Plane { heading: heading.to_owned(), x: tokens_axis(), y, marks, height: 190.0 }));
+    }
+    let mut subtitle = vec![format!(
+        "The model plays both sides from the start at T = {}, without a mask. Line: snapshots, {} each; band: their 95 % interval.",
+        temperature(asked?),
+        plural("game", n)
+    )];
+    if let Some(value) = last.and_then(|score| score.value("clean")) {
+        subtitle.push(format!("Last dot and label: the final figure, {}.", plural("game", value.n)));
+    }
+    if hidden {
+        subtitle.push("The untrained model is drawn only where it does not press the rest together.".to_owned());
+    }
+    let title = "Full games, by training tokens".to_owned();
+    (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.join(" "), alt: alt.join("; "), columns: 2, panels })
+}
+
+fn real_games(point: &Point) -> Option<Mark> {
+    let mean = point.corpus()?.mean_plies()?;
+    Some(Mark::Level { y: mean, label: format!("real games {}", significant(mean, 3)) })
+}

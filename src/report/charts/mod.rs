@@ -1,0 +1,133 @@
+//! The charts of a report. A new one is one file and one line in [`CHARTS`] or [`OVERVIEW`].
+//!
+//! A chart says what it shows as a [`Drawing`]; [`svg`] draws it at a width, and [`png`] makes a picture of that.
+
+mod agreement;
+mod bars;
+mod canvas;
+mod corpus;
+mod curves;
+mod drawing;
+mod failures;
+mod full_games;
+mod gates;
+mod legality;
+mod lengths;
+mod loss;
+mod plane;
+mod png;
+mod points;
+mod rules;
+mod scale;
+mod speed;
+mod style;
+mod timeline;
+
+use canvas::{Anchor, Canvas};
+use drawing::{Drawing, Panel};
+use style::{Hue, LEADING, TEXT, TITLE, Weight, wrap};
+
+use super::results::{Point, Results};
+
+pub(super) use canvas::alone;
+pub(super) use failures::KINDS;
+pub(super) use png::{Fonts, png};
+pub(super) use rules::RULES;
+pub(super) use style::{Hue as Colour, hex};
+
+/// One chart of a point of the sweep; none where its numbers are missing.
+pub(super) struct Chart {
+    pub name: &'static str,
+    /// The table with its numbers.
+    pub table: &'static str,
+    /// The section of the page.
+    pub section: Section,
+    pub draw: fn(&Results, &Point) -> Option<Drawing>,
+}
+
+/// A chart of the run as a whole.
+pub(super) struct Overview {
+    pub name: &'static str,
+    pub table: &'static str,
+    pub draw: fn(&Results) -> Option<Drawing>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Measured,
+    Trained,
+    Corpus,
+}
+
+/// In the order of the page.
+pub(super) const CHARTS: &[Chart] = &[
+    Chart { name: "legality", table: "metrics", section: Section::Measured, draw: legality::draw },
+    Chart { name: "failures", table: "failures", section: Section::Measured, draw: failures::draw },
+    Chart { name: "agreement", table: "metrics", section: Section::Measured, draw: agreement::draw },
+    Chart { name: "full-games-by-temperature", table: "metrics", section: Section::Measured, draw: full_games::by_temperature },
+    Chart { name: "full-games", table: "metrics", section: Section::Measured, draw: full_games::by_tokens },
+    Chart { name: "rules", table: "metrics", section: Section::Measured, draw: rules::draw },
+    Chart { name: "loss", table: "training", section: Section::Trained, draw: loss::draw },
+    Chart { name: "speed", table: "speed", section: Section::Trained, draw: speed::draw },
+    Chart { name: "overfit", table: "gates", section: Section::Trained, draw: gates::draw },
+    Chart { name: "corpus", table: "corpus", section: Section::Corpus, draw: corpus::draw },
+    Chart { name: "lengths", table: "lengths", section: Section::Corpus, draw: lengths::draw },
+];
+
+pub(super) const OVERVIEW: &[Overview] = &[
+    Overview { name: "points", table: "metrics", draw: points::draw },
+    Overview { name: "timeline", table: "stages", draw: timeline::draw },
+];
+
+/// At a desk, and on a telephone.
+pub(super) const WIDE: f64 = 680.0;
+pub(super) const NARROW: f64 = 350.0;
+
+const MARGIN: f64 = 14.0;
+const GUTTER: f64 = 30.0;
+
+/// Draws at a width, in pixels; the height follows.
+pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
+    let inner = width - 2.0 * MARGIN;
+    let title = wrap(&drawing.title, TITLE, Weight::Bold, inner);
+    let subtitle = wrap(&drawing.subtitle, TEXT, Weight::Regular, inner);
+    let columns = if width < WIDE { 1 } else { drawing.columns.max(1) };
+    let panel_width = (inner - GUTTER * (columns - 1) as f64) / columns as f64;
+    let rows: Vec<f64> = drawing
+        .panels
+        .chunks(columns)
+        .map(|row| row.iter().map(|panel| panel_height(panel, panel_width)).fold(0.0, f64::max))
+        .collect();
+    let head = 8.0 + title.len() as f64 * TITLE * LEADING + subtitle.len() as f64 * TEXT * LEADING + 14.0;
+    let height = (head + rows.iter().map(|row| row + 14.0).sum::<f64>() + 4.0).ceil();
+
+    let mut svg = String::new();
+    let canvas = Canvas::new(&mut svg, width, height);
+    let mut baseline = 8.0;
+    for (lines, size, weight, hue) in [(title, TITLE, Weight::Bold, Hue::Ink), (subtitle, TEXT, Weight::Regular, Hue::Soft)] {
+        for line in lines {
+            baseline += size * LEADING;
+            canvas.text((MARGIN, baseline), Anchor::Start, size, weight, hue, &line);
+        }
+    }
+    let mut top = head;
+    for (panels, row_height) in drawing.panels.chunks(columns).zip(rows) {
+        for (i, panel) in panels.iter().enumerate() {
+            let corner = (MARGIN + i as f64 * (panel_width + GUTTER), top);
+            match panel {
+                Panel::Plane(plane) => plane::draw(plane, &canvas, corner, panel_width),
+                Panel::Bars(bars) => bars::draw(bars, &canvas, corner, panel_width),
+            }
+        }
+        top += row_height + 14.0;
+    }
+    canvas.finish();
+    canvas::dress(&svg, width, height, &format!("{}. {}", drawing.title, drawing.alt))
+}
+
+fn panel_height(panel: &Panel, width: f64) -> f64 {
+    match panel {
+        Panel::Plane(plane) => plane::height(plane),
+        Panel::Bars(bars) => bars::height(bars, width),
+    }
+}

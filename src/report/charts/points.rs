@@ -1,0 +1,70 @@
+//! The points of a sweep side by side, for each figure that differs between them.
+
+use std::collections::BTreeSet;
+
+use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::style::Hue;
+use crate::report::results::{Point, Results};
+use crate::report::words::at;
+use crate::text::{number_within, percent_within};
+
+const FIGURES: [(&str, &str, &str); 5] = [
+    ("legality", "rate", "Legal moves"),
+    ("agreement", "top1", "Agreement, top-1"),
+    ("agreement", "top5", "Agreement, top-5"),
+    ("full_games", "clean", "Games without an illegal move"),
+    ("full_games", "plies", "Mean length of games, in plies"),
+];
+
+pub fn draw(results: &Results) -> Option<Drawing> {
+    if results.points.len() < 2 {
+        return None;
+    }
+    let mut panels: Vec<_> = FIGURES.into_iter().filter_map(|figure| panel(results, figure)).collect();
+    panels.extend(loss(results));
+    let subtitle = "One row a point of the sweep; lines: 95 % intervals. A panel shows its own range, which need not start at zero. \
+                    Figures that are the same node for all points are left out.";
+    let alt = format!("{} figures of {} points", panels.len(), results.points.len());
+    let title = "The points of the sweep".to_owned();
+    (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.to_owned(), alt, columns: 1, panels })
+}
+
+fn panel(results: &Results, (metric, name, heading): (&str, &str, &str)) -> Option<Panel> {
+    // Every final score of the metric: a temperature is told where a point has more than one.
+    let mut keys = BTreeSet::new();
+    let mut rows = Vec::new();
+    for point in &results.points {
+        let scores = point.finals(metric);
+        for score in &scores {
+            let Some(value) = score.value(name) else { continue };
+            keys.insert(score.key);
+            let text = if name == "plies" { number_within } else { percent_within };
+            let label = match (scores.len(), score.temperature()) {
+                (2.., asked @ Some(_)) => point.name().to_owned() + &at(asked),
+                _ => point.name().to_owned(),
+            };
+            rows.push(Row {
+                label,
+                value: value.value,
+                interval: Some((value.low, value.high)),
+                text: text(value.value, Some(value.low), Some(value.high)),
+                hue: Hue::Blue,
+            });
+        }
+    }
+    (keys.len() > 1).then(|| Panel::Bars(Bars { heading: heading.to_owned(), rows, shape: Shape::Dot, whole: None }))
+}
+
+fn loss(results: &Results) -> Option<Panel> {
+    let best = |point: &Point| {
+        let training = point.training.as_ref()?;
+        Some((training.key, training.best?.loss))
+    };
+    let keys: BTreeSet<_> = results.points.iter().filter_map(best).map(|(key, _)| key).collect();
+    let rows = results.points.iter().filter_map(|point| {
+        let (_, loss) = best(point)?;
+        Some(Row { label: point.name().to_owned(), value: loss, interval: None, text: format!("{loss:.4}"), hue: Hue::Blue })
+    });
+    let heading = "Best validation loss, in nats per token".to_owned();
+    (keys.len() > 1).then(|| Panel::Bars(Bars { heading, rows: rows.collect(), shape: Shape::Dot, whole: None }))
+}

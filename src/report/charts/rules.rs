@@ -1,0 +1,121 @@
+//! The four rules that need more than the geometry of a piece, side by side on one axis.
+
+use super::curves::{Sample, figure, samples, tokens_axis, without_untrained};
+use super::drawing::{Axis, Bars, Drawing, Mark, Panel, Plane, Row, Shape, Stroke, Unit};
+use super::plane::shared_y;
+use super::style::Hue;
+use crate::report::results::{Measured, Point, Results};
+use crate::text::{percent, percent_within, plural};
+
+pub const RULES: [(&str, &str); 4] =
+    [("castling", "Castling"), ("en_passant", "En passant"), ("promotion", "Promotion"), ("check", "In check")];
+pub const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
+    ("legal", "legal", Hue::Blue, Stroke::Strong),
+    ("mass", "mass", Hue::Faint, Stroke::Thin),
+    ("human", "human", Hue::Orange, Stroke::Strong),
+];
+
+const WHERE: &str = "Positions where the human castled, took en passant, promoted, or stood in check; one axis for all.";
+
+pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+    let scores = point.snapshots("rules");
+    let last = point.finals("rules").into_iter().next();
+    if scores.len() < 2 { last.and_then(figures) } else { curves(&scores, last) }
+}
+
+fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
+    let mut panels = Vec::new();
+    let (mut n, mut hidden) = (0, false);
+    for (rule, heading) in RULES {
+        let mut marks = Vec::new();
+        for (aspect, label, hue, stroke) in ASPECTS {
+            let name = format!("{rule}.{aspect}");
+            let (shown, untrained) = without_untrained(samples(scores, &name));
+            let Some(end) = shown.last() else { continue };
+            hidden |= untrained.is_some();
+            n = n.max(end.n);
+            let end = last.and_then(|score| score.value(&name)).map_or(end.value, |value| value.value);
+            marks.extend(band(&shown, hue));
+            let points = shown.iter().map(|sample| (sample.tokens, sample.value)).collect();
+            marks.push(Mark::Line { points, hue, stroke, label: format!("{label} {}", percent(end, 1)) });
+            marks.extend(last.map(|score| figure(score, &name, hue, String::new())).unwrap_or_default());
+        }
+        if !marks.is_empty() {
+            panels.push((heading, marks));
+        }
+    }
+    let range = shared_y(&panels.iter().map(|(_, marks)| marks.as_slice()).collect::<Vec<_>>(), Unit::Share, &[1.0]);
+    let alt = format!("By rule: {}", panels.iter().map(|(heading, marks)| said(heading, marks)).collect::<Vec<_>>().join("; "));
+    let panels: Vec<_> = panels
+        .into_iter()
+        .map(|(heading, marks)| {
+            let y = Axis::new("", Unit::Share).range(range);
+            Panel::Plane(Plane { heading: heading.to_owned(), x: tokens_axis(), y, marks, height: 190.0 })
+        })
+        .collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let mut subtitle = vec![format!(
+        "{WHERE} Legal: the model's first choice is. Human: it is the human's. Mass: of probability, on all legal moves. \
+         Snapshots of up to {} a rule; bands: 95 % intervals.",
+        plural("position", n)
+    )];
+    if let Some(value) = last.and_then(|score| score.score.values.first()) {
+        subtitle.push(format!("Last dots and labels: the final figures, of up to {}.", plural("position", value.n)));
+    }
+    if hidden {
+        subtitle.push("The untrained model is not drawn.".to_owned());
+    }
+    Some(Drawing { title: "Four rules, by training tokens".to_owned(), subtitle: subtitle.join(" "), alt, columns: 2, panels })
+}
+
+/// Bands of the two hues only: the third line is there to compare with.
+fn band(samples: &[Sample], hue: Hue) -> Option<Mark> {
+    let points = samples.iter().map(|sample| (sample.tokens, sample.low, sample.high)).collect();
+    (hue != Hue::Faint).then_some(Mark::Band { points, hue })
+}
+
+fn said(heading: &str, marks: &[Mark]) -> String {
+    let labels: Vec<_> = marks
+        .iter()
+        .filter_map(|mark| match mark {
+            Mark::Line { label, .. } => Some(label.as_str()),
+            _ => None,
+        })
+        .collect();
+    format!("{heading}: {}", labels.join(", "))
+}
+
+/// Without snapshots: the final figures alone.
+fn figures(score: &Measured) -> Option<Drawing> {
+    let headings = ["First choice is legal", "Probability mass on legal moves", "First choice is the human move"];
+    let panels: Vec<_> = ASPECTS
+        .into_iter()
+        .zip(headings)
+        .filter_map(|((aspect, ..), heading)| {
+            let rows: Vec<_> = RULES
+                .into_iter()
+                .filter_map(|(rule, label)| {
+                    let value = score.value(&format!("{rule}.{aspect}"))?;
+                    Some(Row {
+                        label: label.to_owned(),
+                        value: value.value,
+                        interval: Some((value.low, value.high)),
+                        text: percent_within(value.value, Some(value.low), Some(value.high)),
+                        hue: Hue::Blue,
+                    })
+                })
+                .collect();
+            (!rows.is_empty())
+                .then(|| Panel::Bars(Bars { heading: heading.to_owned(), rows, shape: Shape::Bar, whole: Some(1.0) }))
+        })
+        .collect();
+    let n = score.score.values.iter().map(|value| value.n).max()?;
+    let subtitle = format!(
+        "{WHERE} Up to {} a rule. Bars begin at 0 % and would end at 100 %; whiskers: 95 % intervals.",
+        plural("position", n)
+    );
+    let alt = "The final figures by rule".to_owned();
+    (!panels.is_empty()).then(|| Drawing { title: "Four rules".to_owned(), subtitle, alt, columns: 1, panels })
+}

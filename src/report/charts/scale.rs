@@ -1,0 +1,98 @@
+//! Ranges and ticks of an axis: round steps, and as many digits as the step has.
+
+use super::drawing::{Axis, Unit};
+use crate::text::{si, significant};
+
+/// The range that shows `values`, which may be none, equal, or not finite.
+pub fn range(axis: &Axis, values: impl IntoIterator<Item = f64>, pad: f64) -> (f64, f64) {
+    if let Some(range) = axis.range {
+        return widened(range);
+    }
+    let finite = |value: &f64| value.is_finite() && value.abs() < 1e250;
+    let (low, high) = values
+        .into_iter()
+        .chain(axis.include.iter().copied())
+        .filter(finite)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
+        return (0.0, 1.0);
+    }
+    let (wide_low, wide_high) = widened((low, high));
+    let pad = pad * (wide_high - wide_low);
+    // A bound that was asked for is the end of the axis.
+    let asked = |bound: f64| axis.include.contains(&bound);
+    let (low, high) = (
+        if asked(low) && low < high { low } else { wide_low - pad },
+        if asked(high) && low < high { high } else { wide_high + pad },
+    );
+    match axis.unit {
+        Unit::Share if low >= -0.5 && high <= 1.5 => (low.max(0.0), high.min(1.0)),
+        _ => (low, high),
+    }
+}
+
+/// A range that is not empty.
+fn widened((low, high): (f64, f64)) -> (f64, f64) {
+    let least = (low.abs().max(high.abs()) * 1e-9).max(f64::MIN_POSITIVE);
+    if high - low > least {
+        return (low, high);
+    }
+    let half = if low == 0.0 { 0.5 } else { low.abs() * 0.1 };
+    (low - half, high + half)
+}
+
+/// At most `most` round values within the range, in order, with their labels.
+pub fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, String)> {
+    let rough = (high - low) / most.max(1) as f64;
+    if !rough.is_finite() || rough <= 0.0 {
+        return Vec::new();
+    }
+    let power = 10_f64.powf(rough.log10().floor());
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|unit| unit * power).find(|&step| step >= rough * 0.999).unwrap_or(power * 10.0);
+    let first = (low / step - 1e-9).ceil();
+    (0..=most + 1)
+        .map(|i| (first + i as f64) * step)
+        .take_while(|&tick| tick <= high + step * 1e-9)
+        .map(|tick| if tick.abs() < step * 1e-9 { 0.0 } else { tick })
+        .map(|tick| (tick, label(tick, step, unit)))
+        .collect()
+}
+
+fn label(tick: f64, step: f64, unit: Unit) -> String {
+    let decimals = |step: f64| (-(step * 1.001).log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = match unit {
+        Unit::Share => format!("{:.*} %", decimals(step * 100.0), tick * 100.0),
+        Unit::Count => return si(tick),
+        Unit::Number if tick.abs() >= 1e5 => return si(tick),
+        Unit::Number if step < 1e-6 => return significant(tick, 3),
+        Unit::Number => format!("{tick:.*}", decimals(step)),
+    };
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_their_labels_tell_them_apart() {
+        let labels = |range, unit, most| ticks(range, unit, most).into_iter().map(|(_, label)| label).collect::<Vec<_>>();
+        assert_eq!(labels((0.0, 8.1e8), Unit::Count, 5), ["0", "200 M", "400 M", "600 M", "800 M"]);
+        assert_eq!(labels((0.951, 0.981), Unit::Share, 4), ["96 %", "97 %", "98 %"]);
+        assert_eq!(labels((1.42, 1.61), Unit::Number, 4), ["1.45", "1.50", "1.55", "1.60"]);
+        assert_eq!(labels((-2.0, 2.0), Unit::Number, 4), ["−2", "−1", "0", "1", "2"]);
+    }
+
+    #[test]
+    fn an_axis_is_never_empty_whatever_it_shows() {
+        let axis = Axis::new("", Unit::Number);
+        for values in [vec![], vec![f64::NAN], vec![3.0, 3.0], vec![0.0], vec![-1e200, 1e200], vec![f64::INFINITY, 1.0]] {
+            let (low, high) = range(&axis, values.clone(), 0.05);
+            assert!(low < high && low.is_finite() && high.is_finite(), "{values:?}");
+            assert!(ticks((low, high), Unit::Number, 5).len() <= 7, "{values:?}");
+        }
+        let share = Axis::new("", Unit::Share).include([0.0]);
+        assert_eq!(range(&share, [0.2, 1.0], 0.05), (0.0, 1.0));
+    }
+}

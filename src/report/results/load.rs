@@ -1,0 +1,132 @@
+//! Reads a run's folder, and the artifacts that its plan names.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use fs_err as fs;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::files::{json, lines};
+use super::{Asked, Gate, Measured, Outcome, Point, Results, Run, Source, State, Training};
+use crate::corpus::config;
+use crate::error::Fixable;
+use crate::experiment::Experiment;
+use crate::measure::metric::{Checkpoint, Metric};
+use crate::store::{Key, Store};
+
+#[derive(Deserialize)]
+struct Resolved {
+    points: Vec<Experiment>,
+}
+
+#[derive(Deserialize)]
+struct Planned {
+    nodes: Vec<Outcome>,
+}
+
+impl Results {
+    /// Reads what the run has left so far.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder has no experiment or plan in it, or one that cannot be read. Everything else may be missing.
+    pub fn load(run_dir: &Path, store: &Store) -> Result<Self> {
+        let resolved: Resolved = needed(&run_dir.join("resolved.json"))?;
+        let Planned { mut nodes } = needed(&run_dir.join("plan.json"))?;
+        for outcome in &mut nodes {
+            if let Ok(manifest) = store.manifest(&outcome.node.stage, outcome.node.key) {
+                outcome.bytes = Some(manifest.files.values().map(|file| file.bytes).sum());
+                outcome.made_by = Some(manifest.made_by);
+            }
+        }
+        let run: Run = json(&run_dir.join("run.json")).unwrap_or_default();
+        let points = resolved.points.into_iter().map(|experiment| Point::load(experiment, &nodes, store)).collect();
+        Ok(Self { run, points, nodes })
+    }
+}
+
+fn needed<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let bytes = fs::read(path).map_err(|_| {
+        Fixable::usage(format!("`{}` is not there, so this is no run's folder", path.display()))
+            .hint("`philidor ls` lists the runs")
+    })?;
+    serde_json::from_slice(&bytes).with_context(|| format!("reading `{}`", path.display()))
+}
+
+impl Point {
+    fn load(experiment: Experiment, nodes: &[Outcome], store: &Store) -> Self {
+        let mine = |stage: &'static str| {
+            let point = experiment.point.clone();
+            nodes.iter().filter(move |outcome| outcome.node.stage == stage && outcome.node.points.contains(&point))
+        };
+        let dir = |outcome: &Outcome| store.dir(&outcome.node.stage, outcome.node.key);
+        let one = |stage: &'static str| mine(stage).next();
+        let sources = experiment
+            .corpus
+            .sources
+            .iter()
+            .zip(mine("parse").map(Some).chain(std::iter::repeat(None)))
+            .map(|(source, outcome)| Source {
+                name: match source {
+                    config::Source::File { name, .. } => name.clone(),
+                    config::Source::Month { month, .. } => month.clone(),
+                },
+                report: outcome.and_then(|outcome| json(&dir(outcome).join("report.json"))),
+            })
+            .collect();
+        let gates = ["inspect", "initial_loss", "overfit"]
+            .into_iter()
+            .filter_map(one)
+            .map(|outcome| Gate {
+                stage: outcome.node.stage.clone(),
+                state: outcome.state,
+                error: outcome.error.clone(),
+                verdict: json(&dir(outcome).join("verdict.json")),
+                curve: lines(&dir(outcome).join("curve.jsonl")),
+            })
+            .collect();
+        let scores = mine("evaluate").filter_map(|outcome| measured(outcome, &experiment, &dir(outcome))).collect();
+        Self {
+            sources,
+            encoded: one("encode").and_then(|outcome| json(&dir(outcome).join("report.json"))),
+            inspection: one("inspect").and_then(|outcome| json(&dir(outcome).join("inspection.json"))),
+            gates,
+            training: one("train").and_then(|outcome| Training::load(outcome.node.key, store)),
+            scores,
+            experiment,
+        }
+    }
+}
+
+impl Training {
+    fn load(key: Key, store: &Store) -> Option<Self> {
+        let (whole, part) = (store.dir("train", key), store.part("train", key));
+        let unfinished = !whole.exists();
+        let dir = if unfinished { part } else { whole };
+        let curve = lines(&dir.join("curve.jsonl"));
+        (!curve.is_empty()).then(|| Self {
+            key,
+            unfinished,
+            curve,
+            summary: json(&dir.join("training.json")).unwrap_or_default(),
+            validation: lines(&dir.join("validation.jsonl")),
+            speed: lines(&dir.join("speed.jsonl")),
+            best: json(&dir.join("best.json")),
+            device: json(&dir.join("device.json")),
+        })
+    }
+}
+
+/// A score, and whether it is a point of a curve or a figure of the experiment; the same node can be both.
+fn measured(outcome: &Outcome, experiment: &Experiment, dir: &Path) -> Option<Measured> {
+    let with = &outcome.node.manifest["with"];
+    let metric: Metric = serde_json::from_value(with["metric"].clone()).ok()?;
+    let checkpoint: Checkpoint = serde_json::from_value(with["checkpoint"].clone()).ok()?;
+    let measure = &experiment.measure;
+    let asked = if checkpoint == measure.checkpoint && measure.last.contains(&metric) { Asked::Final } else { Asked::Snapshot };
+    if !matches!(outcome.state, State::Kept | State::Made) && !dir.exists() {
+        return None;
+    }
+    Some(Measured { key: outcome.node.key, asked, metric, checkpoint, score: json(&dir.join("score.json"))? })
+}

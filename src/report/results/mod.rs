@@ -1,0 +1,260 @@
+//! A run as a report sees it: what was asked, what happened to each node, and what its artifact says.
+//!
+//! What is not there is `None`: a failed node, a run that goes on, a file from before its time.
+
+mod files;
+mod load;
+
+use serde::Deserialize;
+
+use crate::experiment::Experiment;
+use crate::measure::metric::{Checkpoint, Metric};
+use crate::measure::score::{Score, Value};
+use crate::plan::Node;
+use crate::store::{Key, MadeBy};
+
+pub use files::{Device, Encoded, Inspection, ParseReport, Speed, Step, Validation, Verdict};
+
+/// A run, whole.
+pub struct Results {
+    pub run: Run,
+    pub points: Vec<Point>,
+    pub nodes: Vec<Outcome>,
+}
+
+/// `run.json`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    pub id: String,
+    pub name: String,
+    /// RFC 3339.
+    pub started: String,
+    pub finished: Option<String>,
+    pub outcome: Option<String>,
+    pub philidor: String,
+    pub git: String,
+    pub host: String,
+    pub device: String,
+    pub threads: Option<u64>,
+    pub libtorch: String,
+    pub command: serde_json::Value,
+}
+
+/// What became of a node.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Outcome {
+    #[serde(flatten)]
+    pub node: Node,
+    #[serde(default)]
+    pub state: State,
+    /// Of this run; none where nothing was done.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+    /// Why it failed or was refused, where the plan says so.
+    #[serde(default)]
+    pub error: Option<String>,
+    #[serde(skip)]
+    pub made_by: Option<MadeBy>,
+    #[serde(skip)]
+    pub bytes: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    Kept,
+    Made,
+    Failed,
+    Skipped,
+    Refused,
+    #[default]
+    #[serde(other)]
+    Pending,
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Made => "made",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Refused => "refused",
+            Self::Pending => "pending",
+        }
+    }
+}
+
+/// One point of the sweep: the only one, where there is none.
+pub struct Point {
+    pub experiment: Experiment,
+    pub sources: Vec<Source>,
+    pub encoded: Option<Encoded>,
+    pub inspection: Option<Inspection>,
+    pub gates: Vec<Gate>,
+    pub training: Option<Training>,
+    /// In the order of the plan: snapshots by step, then the final figures.
+    pub scores: Vec<Measured>,
+}
+
+pub struct Source {
+    pub name: String,
+    pub report: Option<ParseReport>,
+}
+
+pub struct Gate {
+    pub stage: String,
+    pub state: State,
+    pub error: Option<String>,
+    pub verdict: Option<Verdict>,
+    pub curve: Vec<Step>,
+}
+
+pub struct Training {
+    pub key: Key,
+    /// Read from a training that goes on, or was interrupted.
+    pub unfinished: bool,
+    pub summary: files::Summary,
+    pub curve: Vec<Step>,
+    pub validation: Vec<Validation>,
+    pub speed: Vec<Speed>,
+    pub best: Option<files::Best>,
+    pub device: Option<Device>,
+}
+
+/// A score, and which question of the experiment it answers.
+#[derive(Clone)]
+pub struct Measured {
+    pub key: Key,
+    pub asked: Asked,
+    pub metric: Metric,
+    pub checkpoint: Checkpoint,
+    pub score: Score,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// At a snapshot, as a point of a curve.
+    Snapshot,
+    /// As one of the figures of the experiment.
+    Final,
+}
+
+impl Measured {
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.score.values.iter().find(|value| value.name == name && value.slice.is_empty())
+    }
+
+    pub fn temperature(&self) -> Option<f64> {
+        match self.metric {
+            Metric::Legality { temperature, .. } | Metric::FullGames { temperature, .. } => Some(temperature),
+            Metric::Agreement { .. } | Metric::Rules { .. } => None,
+        }
+    }
+}
+
+impl Point {
+    pub fn name(&self) -> &str {
+        &self.experiment.point
+    }
+
+    /// The scores of a metric at snapshots, by step.
+    pub fn snapshots<'a>(&'a self, metric: &'a str) -> Vec<&'a Measured> {
+        let mut scores: Vec<_> = self.of(metric, Asked::Snapshot).collect();
+        scores.sort_by_key(|score| score.score.checkpoint.step);
+        // A curve is drawn of one protocol: the first temperature that was asked for.
+        let first = scores.first().and_then(|score| score.temperature());
+        scores.retain(|score| score.temperature() == first);
+        scores
+    }
+
+    /// The final scores of a metric, hottest first.
+    pub fn finals<'a>(&'a self, metric: &'a str) -> Vec<&'a Measured> {
+        let mut scores: Vec<_> = self.of(metric, Asked::Final).collect();
+        scores.sort_by(|a, b| b.temperature().partial_cmp(&a.temperature()).expect("temperatures of an experiment are numbers"));
+        scores
+    }
+
+    fn of<'a>(&'a self, metric: &'a str, asked: Asked) -> impl Iterator<Item = &'a Measured> {
+        self.scores.iter().filter(move |score| score.metric.name() == metric && score.asked == asked)
+    }
+
+    /// The account of all sources together.
+    pub fn corpus(&self) -> Option<ParseReport> {
+        let mut reports = self.sources.iter().map(|source| source.report.as_ref());
+        let mut all = reports.next()??.clone();
+        for report in reports {
+            let report = report?;
+            all.read += report.read;
+            all.kept += report.kept;
+            all.plies += report.plies;
+            for (reason, games) in &report.rejected {
+                match all.rejected.iter_mut().find(|(name, _)| name == reason) {
+                    Some((_, sum)) => *sum += games,
+                    None => all.rejected.push((reason.clone(), *games)),
+                }
+            }
+            let mut lengths: std::collections::BTreeMap<u32, u64> = all.lengths.iter().copied().collect();
+            report.lengths.iter().for_each(|(plies, games)| *lengths.entry(*plies).or_default() += games);
+            all.lengths = lengths.into_iter().collect();
+            all.ends.checkmate += report.ends.checkmate;
+            all.ends.stalemate += report.ends.stalemate;
+            all.ends.other_by_rules += report.ends.other_by_rules;
+            all.ends.not_by_rules += report.ends.not_by_rules;
+        }
+        Some(all)
+    }
+}
+
+impl ParseReport {
+    /// Mean plies of a kept game.
+    pub fn mean_plies(&self) -> Option<f64> {
+        (self.kept > 0).then(|| self.plies as f64 / self.kept as f64)
+    }
+
+    /// The share of kept games that ended on the board.
+    pub fn by_rules(&self) -> Option<f64> {
+        let ended = self.ends.checkmate + self.ends.stalemate + self.ends.other_by_rules;
+        let all = ended + self.ends.not_by_rules;
+        (all > 0).then(|| ended as f64 / all as f64)
+    }
+}
+
+impl Training {
+    /// The mean loss of the last steps: a fiftieth of them, and at least one.
+    pub fn final_loss(&self) -> Option<f64> {
+        let last = &self.curve[self.curve.len() - (self.curve.len() / 50).clamp(1, 200).min(self.curve.len())..];
+        (!last.is_empty()).then(|| last.iter().map(|step| step.loss).sum::<f64>() / last.len() as f64)
+    }
+
+    /// Tokens seen at a step.
+    pub fn tokens_at(&self, step: u64) -> u64 {
+        let per_step = match (self.summary.tokens_per_step, self.curve.last()) {
+            (0, Some(last)) if last.step > 0 => last.tokens / last.step,
+            (per_step, _) => per_step,
+        };
+        step * per_step
+    }
+}
+
+impl Results {
+    /// The full games of a point's model at every temperature, those of other points of the sweep included, hottest first.
+    pub fn full_games(&self, point: &Point) -> Vec<Measured> {
+        let mut scores: Vec<Measured> = point.finals("full_games").into_iter().cloned().collect();
+        let trained = point.training.as_ref().map(|training| training.key);
+        for other in self.points.iter().filter(|other| other.training.as_ref().map(|training| training.key) == trained) {
+            for score in other.finals("full_games") {
+                if !scores.iter().any(|known| known.temperature() == score.temperature()) {
+                    scores.push(score.clone());
+                }
+            }
+        }
+        scores.sort_by(|a, b| b.temperature().partial_cmp(&a.temperature()).expect("temperatures of an experiment are numbers"));
+        scores
+    }
+
+    pub fn of_state(&self, state: State) -> impl Iterator<Item = &Outcome> {
+        self.nodes.iter().filter(move |node| node.state == state)
+    }
+}

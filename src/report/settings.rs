@@ -1,0 +1,184 @@
+//! What was asked, setting by setting, as people say it.
+
+use crate::corpus::config::{Source, SplitBy};
+use crate::experiment::Experiment;
+use crate::measure::metric::{Checkpoint, Metric};
+use crate::text::{duration, percent, plural, significant, thousands};
+use crate::train::config::{Length, Precision, Sampler};
+
+/// Groups of settings: name, then setting and value.
+pub type Groups = Vec<(&'static str, Vec<(&'static str, String)>)>;
+
+pub fn settings(e: &Experiment) -> Groups {
+    vec![("Corpus", corpus(e)), ("Model", model(e)), ("Training", training(e)), ("Gates", gates(e)), ("Measured", measured(e))]
+}
+
+fn corpus(e: &Experiment) -> Vec<(&'static str, String)> {
+    let keep = &e.corpus.keep;
+    let sources: Vec<_> = e
+        .corpus
+        .sources
+        .iter()
+        .map(|source| match source {
+            Source::File { name, .. } => name.as_str(),
+            Source::Month { month, .. } => month.as_str(),
+        })
+        .collect();
+    let split = &e.corpus.split;
+    let by = match split.by {
+        SplitBy::Draw => "whole games drawn by seed",
+        SplitBy::GameHash => "by a hash of the game, seed",
+    };
+    let mut rows = vec![("sources", sources.join(", "))];
+    rows.extend(e.corpus.moves.map(|moves| ("stops after", plural("move", moves))));
+    if !keep.exclude_speeds.is_empty() {
+        rows.push(("not kept", keep.exclude_speeds.join(", ")));
+    }
+    rows.extend([
+        ("both ratings", format!("{} to {}", keep.elo[0], keep.elo[1])),
+        ("terminations", keep.terminations.join(", ")),
+        ("plies", format!("{} to {}", keep.plies[0], keep.plies[1])),
+        ("validation", format!("{} of the games, {by} {}", percent(split.validation, 1), split.seed)),
+    ]);
+    rows
+}
+
+fn model(e: &Experiment) -> Vec<(&'static str, String)> {
+    let model = &e.model;
+    vec![
+        ("layers × width", format!("{} × {}", model.layers, model.width)),
+        ("heads", model.heads.to_string()),
+        ("hidden", thousands(u64::from(model.hidden))),
+        ("context", plural("token", u64::from(model.context))),
+        (
+            "parameters",
+            format!("{}, and {} of the embedding", thousands(model.parameters()), thousands(model.embedding_parameters())),
+        ),
+        ("FLOPs per token", thousands(model.flops_per_token())),
+    ]
+}
+
+fn training(e: &Experiment) -> Vec<(&'static str, String)> {
+    let train = &e.train;
+    let rate = &train.learning_rate;
+    let per_step = train.tokens_per_step(e.model.context);
+    let length = match train.length {
+        Length::Steps(steps) => format!("{} of {}", plural("step", steps), plural("token", per_step)),
+        Length::Epochs(epochs) => format!("{} epochs, in steps of {}", significant(epochs, 4), plural("token", per_step)),
+    };
+    vec![
+        ("length", length),
+        ("batch", format!("{} × {} windows", train.batch, train.accumulate)),
+        (
+            "sampler",
+            match train.sampler {
+                Sampler::Windows => "random windows, with replacement".to_owned(),
+                Sampler::Epoch => "each window once an epoch".to_owned(),
+            },
+        ),
+        ("learning rate", format!("{} to {}, warm-up of {}", number(rate.peak), number(rate.floor), plural("step", rate.warmup))),
+        ("weight decay", number(train.weight_decay)),
+        ("betas", train.betas.map(number).join(", ")),
+        ("gradient clipped at", number(train.clip)),
+        (
+            "precision",
+            match train.precision {
+                Precision::F32 => "f32".to_owned(),
+                Precision::Bf16 => "bf16".to_owned(),
+            },
+        ),
+        ("seed", train.seed.to_string()),
+        (
+            "validated every",
+            format!("{}, {}", plural("step", train.validate.every), plural("batch", u64::from(train.validate.batches))),
+        ),
+        ("snapshot every", plural("step", train.snapshots.every)),
+    ]
+}
+
+fn gates(e: &Experiment) -> Vec<(&'static str, String)> {
+    let mut rows = vec![("replay", plural("game", u64::from(e.gates.replay)))];
+    rows.extend(e.gates.initial_loss.map(|gate| ("initial loss", format!("within {} of guessing", number(gate.within)))));
+    rows.extend(e.gates.overfit.map(|gate| {
+        let games = plural("game", u64::from(gate.games));
+        ("overfit", format!("{games}, below {} within {}", number(gate.below), plural("step", gate.steps)))
+    }));
+    rows
+}
+
+fn measured(e: &Experiment) -> Vec<(&'static str, String)> {
+    let list = |metrics: &[Metric]| metrics.iter().map(metric).collect::<Vec<_>>().join("; ");
+    let checkpoint = match e.measure.checkpoint {
+        Checkpoint::Best => "at the lowest validation loss".to_owned(),
+        Checkpoint::Last => "at the last step".to_owned(),
+        Checkpoint::Step(step) => format!("at step {}", thousands(step)),
+    };
+    let mut rows = Vec::new();
+    if !e.measure.snapshots.is_empty() {
+        rows.push(("at each snapshot", list(&e.measure.snapshots)));
+    }
+    if !e.measure.last.is_empty() {
+        rows.push(("final figures", format!("{checkpoint}: {}", list(&e.measure.last))));
+    }
+    rows
+}
+
+fn metric(metric: &Metric) -> String {
+    match metric {
+        Metric::Legality { positions, temperature, .. } => {
+            format!("legality of {} at T = {}", plural("position", u64::from(*positions)), number(*temperature))
+        }
+        Metric::Agreement { positions, .. } => format!("agreement on {}", plural("position", u64::from(*positions))),
+        Metric::Rules { positions, .. } => format!("four rules, {} each", plural("position", u64::from(*positions))),
+        Metric::FullGames { games, temperature, .. } => {
+            format!("{} at T = {}", plural("full game", u64::from(*games)), number(*temperature))
+        }
+    }
+}
+
+/// A setting as it would be written: `0.0006` is `6e-4`.
+fn number(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-2 { format!("{value:e}") } else { value.to_string() }
+}
+
+/// When something was, without its fractions.
+pub fn moment(at: &str) -> String {
+    match (at.get(..10), at.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        _ => at.to_owned(),
+    }
+}
+
+/// From one RFC 3339 time in UTC to another.
+pub fn between(started: &str, finished: &str) -> Option<String> {
+    let seconds = |at: &str| -> Option<f64> {
+        let number = |range: std::ops::Range<usize>| at.get(range)?.parse::<i64>().ok();
+        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+        // Days since a fixed day by the civil calendar: years begin in March, so that leap days come last.
+        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+        let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day;
+        let clock = number(11..13)? * 3_600 + number(14..16)? * 60;
+        let second: f64 = at.get(17..)?.trim_end_matches(['Z', 'z']).split('+').next()?.parse().ok()?;
+        Some((days * 86_400 + clock) as f64 + second)
+    };
+    let spent = seconds(finished)? - seconds(started)?;
+    (spent >= 0.0).then(|| duration(spent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_subtracted_over_days_and_leap_years() {
+        assert_eq!(between("2026-11-29T22:00:00Z", "2026-11-29T23:30:05.5Z").as_deref(), Some("1 h 30 min"));
+        assert_eq!(between("2028-02-28T23:59:00Z", "2028-03-01T00:00:00Z").as_deref(), Some("1 d"));
+        assert_eq!(between("later", "2028-03-01T00:00:00Z"), None);
+        assert_eq!(moment("2026-11-29T22:00:00Z"), "2026-11-29 22:00 UTC");
+    }
+
+    #[test]
+    fn settings_are_shown_as_they_are_written() {
+        assert_eq!([6e-4, 0.1, 0.05, 1.0, 0.0].map(number), ["6e-4", "0.1", "0.05", "1", "0"]);
+    }
+}

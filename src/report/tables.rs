@@ -1,0 +1,196 @@
+//! The numbers of a run as tables, never rounded. A new one is a function and a line in [`TABLES`].
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use fs_err as fs;
+use polars::prelude::{CsvWriter, DataFrame, ParquetWriter, SerWriter as _, df};
+
+use super::results::{Asked, Point, Results};
+
+pub(super) struct Table {
+    pub name: &'static str,
+    /// None where there is nothing to put in it.
+    pub frame: fn(&Results) -> Result<Option<DataFrame>>,
+}
+
+pub(super) const TABLES: &[Table] = &[
+    Table { name: "metrics", frame: metrics },
+    Table { name: "failures", frame: counts },
+    Table { name: "training", frame: training },
+    Table { name: "validation", frame: validation },
+    Table { name: "speed", frame: speed },
+    Table { name: "gates", frame: gates },
+    Table { name: "corpus", frame: corpus },
+    Table { name: "lengths", frame: lengths },
+    Table { name: "stages", frame: stages },
+];
+
+/// Writes the tables that have something in them, as CSV and Parquet, and tells their names.
+pub(super) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> {
+    fs::create_dir_all(dir)?;
+    let mut written = Vec::new();
+    for table in TABLES {
+        let [csv, parquet] = ["csv", "parquet"].map(|ending| dir.join(format!("{}.{ending}", table.name)));
+        let Some(mut frame) = (table.frame)(results).with_context(|| format!("making the table `{}`", table.name))? else {
+            for stale in [csv, parquet].iter().filter(|path| path.exists()) {
+                fs::remove_file(stale)?;
+            }
+            continue;
+        };
+        let mut bytes = Vec::new();
+        CsvWriter::new(&mut bytes).finish(&mut frame).with_context(|| format!("writing the table `{}`", table.name))?;
+        fs::write(csv, &bytes)?;
+        bytes.clear();
+        ParquetWriter::new(&mut bytes).finish(&mut frame).with_context(|| format!("writing the table `{}`", table.name))?;
+        fs::write(parquet, &bytes)?;
+        written.push(table.name);
+    }
+    Ok(written)
+}
+
+fn some(frame: DataFrame) -> Option<DataFrame> {
+    (frame.height() > 0).then_some(frame)
+}
+
+/// A row about something, and where it belongs.
+struct Row<'a, T> {
+    run: &'a str,
+    experiment: &'a str,
+    point: &'a str,
+    of: T,
+}
+
+fn rows<'a, T>(results: &'a Results, list: impl Fn(&'a Point) -> Vec<T>) -> Vec<Row<'a, T>> {
+    let run = results.run.id.as_str();
+    let row = |point: &'a Point, of| Row { run, experiment: point.experiment.name.as_str(), point: point.name(), of };
+    results.points.iter().flat_map(|point| list(point).into_iter().map(move |of| row(point, of))).collect()
+}
+
+/// A data frame of one column a name, each cell taken from its row.
+macro_rules! frame {
+    ($rows:expr, $row:ident => { $($name:literal: $cell:expr),+ $(,)? }) => {
+        df!($($name => $rows.iter().map(|$row| $cell).collect::<Vec<_>>()),+)
+    };
+}
+
+fn metrics(results: &Results) -> Result<Option<DataFrame>> {
+    let values = rows(results, |point| {
+        point.scores.iter().flat_map(|score| score.score.values.iter().map(move |value| (score, value))).collect()
+    });
+    Ok(some(frame!(values, row => {
+        "run": row.run,
+        "experiment": row.experiment,
+        "point": row.point,
+        "asked": if row.of.0.asked == Asked::Final { "final" } else { "snapshot" },
+        "metric": format!("{}.{}", row.of.0.metric.name(), row.of.1.name),
+        "slice": row.of.1.slice.as_str(),
+        "temperature": row.of.0.temperature(),
+        "masked": row.of.0.score.protocol.masked,
+        "protocol": row.of.0.score.fingerprint.as_str(),
+        "checkpoint": row.of.0.score.checkpoint.name.as_str(),
+        "step": row.of.0.score.checkpoint.step,
+        "tokens": row.of.0.score.checkpoint.tokens,
+        "value": row.of.1.value,
+        "low": row.of.1.low,
+        "high": row.of.1.high,
+        "n": row.of.1.n,
+        "method": row.of.1.method.as_str(),
+        "key": row.of.0.key.full(),
+    })?))
+}
+
+fn counts(results: &Results) -> Result<Option<DataFrame>> {
+    let counts = rows(results, |point| {
+        point.scores.iter().flat_map(|score| score.score.counts.iter().map(move |count| (score, count))).collect()
+    });
+    Ok(some(frame!(counts, row => {
+        "point": row.point,
+        "metric": row.of.0.metric.name(),
+        "temperature": row.of.0.temperature(),
+        "checkpoint": row.of.0.score.checkpoint.name.as_str(),
+        "step": row.of.0.score.checkpoint.step,
+        "tokens": row.of.0.score.checkpoint.tokens,
+        "kind": row.of.1.0.as_str(),
+        "count": *row.of.1.1,
+        "key": row.of.0.key.full(),
+    })?))
+}
+
+fn training(results: &Results) -> Result<Option<DataFrame>> {
+    let steps = rows(results, |point| point.training.as_ref().map_or_else(Vec::new, |training| training.curve.iter().collect()));
+    Ok(some(frame!(steps, row => {
+        "point": row.point, "step": row.of.step, "tokens": row.of.tokens, "loss": row.of.loss, "learning_rate": row.of.learning_rate,
+        "gradient_norm": row.of.gradient_norm,
+    })?))
+}
+
+fn validation(results: &Results) -> Result<Option<DataFrame>> {
+    let losses =
+        rows(results, |point| point.training.as_ref().map_or_else(Vec::new, |training| training.validation.iter().collect()));
+    Ok(some(frame!(losses, row => { "point": row.point, "step": row.of.step, "tokens": row.of.tokens, "loss": row.of.loss })?))
+}
+
+fn speed(results: &Results) -> Result<Option<DataFrame>> {
+    let speeds = rows(results, |point| point.training.as_ref().map_or_else(Vec::new, |training| training.speed.iter().collect()));
+    Ok(some(frame!(speeds, row => {
+        "point": row.point, "step": row.of.step, "seconds": row.of.seconds, "tokens_per_second": row.of.tokens_per_second,
+    })?))
+}
+
+fn gates(results: &Results) -> Result<Option<DataFrame>> {
+    let gates = rows(results, |point| point.gates.iter().collect());
+    Ok(some(frame!(gates, row => {
+        "point": row.point,
+        "gate": row.of.stage.as_str(),
+        "state": row.of.state.name(),
+        "measured": row.of.verdict.as_ref().map(|verdict| verdict.measured),
+        "wanted": row.of.verdict.as_ref().map(|verdict| verdict.wanted.as_str()),
+        "passed": row.of.verdict.as_ref().map(|verdict| verdict.passed),
+        "error": row.of.error.as_deref(),
+    })?))
+}
+
+fn corpus(results: &Results) -> Result<Option<DataFrame>> {
+    let reasons = rows(results, |point| {
+        point
+            .sources
+            .iter()
+            .filter_map(|source| Some((source.name.as_str(), source.report.as_ref()?)))
+            .flat_map(|(source, report)| {
+                let rejected = report.rejected.iter().map(|(reason, games)| (reason.as_str(), *games));
+                [("read", report.read), ("kept", report.kept)]
+                    .into_iter()
+                    .chain(rejected)
+                    .map(move |(reason, games)| (source, reason, games))
+            })
+            .collect()
+    });
+    Ok(some(frame!(reasons, row => {
+        "point": row.point, "source": row.of.0, "reason": row.of.1, "games": row.of.2,
+    })?))
+}
+
+fn lengths(results: &Results) -> Result<Option<DataFrame>> {
+    let lengths = rows(results, |point| point.corpus().map_or_else(Vec::new, |corpus| corpus.lengths));
+    Ok(some(frame!(lengths, row => { "point": row.point, "plies": row.of.0, "games": row.of.1 })?))
+}
+
+fn stages(results: &Results) -> Result<Option<DataFrame>> {
+    let nodes = &results.nodes;
+    Ok(some(frame!(nodes, outcome => {
+        "label": outcome.node.label.as_str(),
+        "stage": outcome.node.stage.as_str(),
+        "points": outcome.node.points.join("; "),
+        "state": outcome.state.name(),
+        "seconds": outcome.seconds,
+        "seconds_to_make": outcome.made_by.as_ref().map(|made_by| made_by.seconds),
+        "bytes": outcome.bytes,
+        "device": outcome.made_by.as_ref().map(|made_by| made_by.device.as_str()),
+        "host": outcome.made_by.as_ref().map(|made_by| made_by.host.as_str()),
+        "git": outcome.made_by.as_ref().map(|made_by| made_by.git.as_str()),
+        "made_at": outcome.made_by.as_ref().map(|made_by| made_by.at.as_str()),
+        "key": outcome.node.key.full(),
+        "error": outcome.error.as_deref(),
+    })?))
+}

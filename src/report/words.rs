@@ -1,0 +1,291 @@
+//! Numbers as sentences. A sentence says what was counted, of how many, and no more than its interval allows.
+
+use std::fmt::Write as _;
+
+use super::charts::KINDS;
+use super::results::{Measured, Point, Results, State, Training};
+use crate::chess::vocabulary::VOCABULARY_SIZE;
+use crate::measure::score::Value;
+use crate::text::{self, decimals_of, number_within, percent, percent_within, plural, si, thousands};
+
+/// What came out, in the order in which it was made.
+pub fn summary(results: &Results, point: &Point) -> Vec<String> {
+    let mut said: Vec<String> = [corpus(point), overlap(point), training(point)].into_iter().flatten().collect();
+    said.extend(point.finals("legality").into_iter().filter_map(legality));
+    said.extend(point.finals("agreement").into_iter().filter_map(agreement));
+    said.extend(point.finals("rules").into_iter().filter_map(rules));
+    said.extend(full_games(results, point));
+    said
+}
+
+fn corpus(point: &Point) -> Option<String> {
+    let corpus = point.corpus().filter(|corpus| corpus.read > 0)?;
+    let mut text = format!(
+        "{} of {} read were kept ({})",
+        thousands(corpus.kept),
+        plural("game", corpus.read),
+        percent(corpus.kept as f64 / corpus.read as f64, 2)
+    );
+    if let Some(mean) = corpus.mean_plies() {
+        write!(text, "; they have {mean:.1} plies on average").expect("written to a string");
+    }
+    if let Some(share) = corpus.by_rules() {
+        write!(text, ", and {} of them end on the board", percent(share, 1)).expect("written to a string");
+    }
+    Some(text + ".")
+}
+
+fn overlap(point: &Point) -> Option<String> {
+    let inspection = point.inspection.filter(|inspection| inspection.distinct_validation_games > 0)?;
+    let (same, all) = (inspection.overlap_games, inspection.distinct_validation_games);
+    Some(format!(
+        "{} of {} ({}) {} also in the training games, move for move.",
+        thousands(same),
+        plural("distinct validation game", all),
+        percent(same as f64 / all as f64, 3),
+        if same == 1 { "is" } else { "are" }
+    ))
+}
+
+fn training(point: &Point) -> Option<String> {
+    let training = point.training.as_ref()?;
+    let last = training.curve.last()?;
+    let mut text = format!(
+        "A model of {} parameters {} {} tokens in {}",
+        si(point.experiment.model.parameters() as f64),
+        if training.unfinished { "has so far seen" } else { "saw" },
+        si(last.tokens as f64),
+        plural("step", last.step),
+    );
+    if let Some(loss) = lowest(training) {
+        let guessing = (VOCABULARY_SIZE as f64).ln();
+        write!(text, "; its validation loss came down to {loss:.3} nats, where guessing is {guessing:.3}")
+            .expect("written to a string");
+    }
+    Some(text + ".")
+}
+
+fn lowest(training: &Training) -> Option<f64> {
+    let losses = training.validation.iter().map(|at| at.loss);
+    training.best.map(|best| best.loss).or_else(|| losses.min_by(f64::total_cmp)).filter(|loss| loss.is_finite())
+}
+
+fn share(value: &Value) -> String {
+    percent_within(value.value, Some(value.low), Some(value.high))
+}
+
+pub fn at(temperature: Option<f64>) -> String {
+    temperature.map_or_else(String::new, |t| format!(" at T = {}", text::temperature(t)))
+}
+
+fn legality(score: &Measured) -> Option<String> {
+    let rate = score.value("rate")?;
+    let masked = if score.score.protocol.masked { ", with illegal moves masked," } else { "" };
+    let mut text =
+        format!("{} of {} sampled moves{masked} were legal{}.", share(rate), thousands(rate.n), at(score.temperature()));
+    let mut kinds: Vec<_> = KINDS
+        .into_iter()
+        .filter_map(|(kind, label)| Some((*score.score.counts.get(kind)?, label)))
+        .filter(|kind| kind.0 > 0)
+        .collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.0));
+    let all: u64 = kinds.iter().map(|kind| kind.0).sum();
+    if all > 0 {
+        let kinds: Vec<_> = kinds.iter().map(|(count, label)| format!("{} {}", thousands(*count), lower(label))).collect();
+        write!(text, " Of the {} others: {}.", thousands(all), kinds.join(", ")).expect("written to a string");
+    }
+    Some(text)
+}
+
+fn agreement(score: &Measured) -> Option<String> {
+    let (first, five) = (score.value("top1")?, score.value("top5")?);
+    Some(format!(
+        "Its first choice was the human move in {} of {}; one of its first five was in {}.",
+        share(first),
+        plural("position", first.n),
+        share(five)
+    ))
+}
+
+fn rules(score: &Measured) -> Option<String> {
+    let rules: Vec<_> = super::charts::RULES
+        .into_iter()
+        .filter_map(|(rule, label)| {
+            let value = score.value(&format!("{rule}.legal"))?;
+            Some(format!("{} {} (n = {})", lower(label), share(value), thousands(value.n)))
+        })
+        .collect();
+    (!rules.is_empty()).then(|| format!("Its first choice was legal where a rule was called for: {}.", rules.join(", ")))
+}
+
+fn full_games(results: &Results, point: &Point) -> Vec<String> {
+    let scores = results.full_games(point);
+    let real = point.corpus().and_then(|corpus| corpus.mean_plies());
+    let mut said: Vec<String> = scores.iter().take(1).filter_map(|score| one_temperature(score, real)).collect();
+    let clean = |score: &Measured| score.value("clean").cloned();
+    let others: Vec<_> = scores
+        .iter()
+        .skip(1)
+        .filter_map(|score| {
+            let value = clean(score)?;
+            Some(format!("{}{} (n = {})", share(&value), at(score.temperature()), thousands(value.n)))
+        })
+        .collect();
+    if !others.is_empty() {
+        said.push(format!("Sampled cooler, games without an illegal move: {}.", others.join(", ")));
+    }
+    if let (Some(hot), Some(cold), true) = (scores.first(), scores.last(), scores.len() > 1)
+        && let (Some(hot_value), Some(cold_value)) = (clean(hot), clean(cold))
+    {
+        let temperatures = format!("between{} and{}", at(hot.temperature()), at(cold.temperature())).replace(" at ", " ");
+        said.push(if hot_value.high < cold_value.low {
+            format!("Cooler sampling keeps more games clean: {temperatures} the 95 % intervals do not overlap.")
+        } else if cold_value.high < hot_value.low {
+            format!("Cooler sampling keeps fewer games clean: {temperatures} the 95 % intervals do not overlap.")
+        } else {
+            format!(
+                "Whether temperature changes the share of clean games is not settled: {temperatures} the 95 % intervals overlap."
+            )
+        });
+    }
+    said
+}
+
+fn one_temperature(score: &Measured, real: Option<f64>) -> Option<String> {
+    let clean = score.value("clean")?;
+    let mut text =
+        format!("Of {}{}, {} had no illegal move", plural("full game", clean.n), at(score.temperature()), share(clean));
+    if let Some(plies) = score.value("plies") {
+        write!(text, "; they lasted {} plies on average", number_within(plies.value, Some(plies.low), Some(plies.high)))
+            .expect("written to a string");
+        if let Some(real) = real {
+            let decimals = decimals_of((plies.high - plies.low) / 2.0).max(1);
+            write!(text, ", real games {real:.decimals$}").expect("written to a string");
+        }
+    }
+    Some(text + ".")
+}
+
+/// What stands above everything else: why the numbers below may not be what they seem.
+pub fn warnings(results: &Results) -> Vec<String> {
+    let mut said = Vec::new();
+    match results.run.outcome.as_deref() {
+        None => said.push("The run has not ended: what is shown is what there is so far.".to_owned()),
+        Some("done" | "made" | "kept" | "ok" | "finished") => (),
+        Some(outcome) => said.push(format!("The run ended as: {outcome}.")),
+    }
+    for state in [State::Refused, State::Failed] {
+        for outcome in results.of_state(state) {
+            let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {error}"));
+            said.push(format!(
+                "{} was {}{why}.",
+                outcome.node.label,
+                if state == State::Failed { "tried and failed" } else { "refused" }
+            ));
+        }
+    }
+    let skipped = results.of_state(State::Skipped).count() as u64;
+    if skipped > 0 {
+        said.push(format!("{} skipped because of that.", was(skipped)));
+    }
+    if results.points.iter().any(|point| point.training.as_ref().is_some_and(|training| training.unfinished)) {
+        said.push("A training is not finished: its curves end where it is now.".to_owned());
+    }
+    said.extend(taint(results));
+    said
+}
+
+fn was(nodes: u64) -> String {
+    format!("{} {}", plural("node", nodes), if nodes == 1 { "was" } else { "were" })
+}
+
+/// Artifacts made by a program that nobody can go back to, or by another one than the run's.
+fn taint(results: &Results) -> Vec<String> {
+    let dirty = |git: &str| git.contains("dirty") || git.ends_with('+');
+    let mut said = Vec::new();
+    if dirty(&results.run.git) {
+        said.push(format!("The run was made by a program with uncommitted changes (git {}).", results.run.git));
+    }
+    let made: Vec<_> = results.nodes.iter().filter_map(|outcome| outcome.made_by.as_ref()).collect();
+    let unclean = made.iter().filter(|made_by| dirty(&made_by.git)).count() as u64;
+    if unclean > 0 {
+        said.push(format!("{} made by a program with uncommitted changes.", was(unclean)));
+    }
+    let other = made
+        .iter()
+        .filter(|made_by| !dirty(&made_by.git) && made_by.git != results.run.git && !results.run.git.is_empty())
+        .count() as u64;
+    if other > 0 {
+        said.push(format!("{} kept from another commit than the run's.", was(other)));
+    }
+    said
+}
+
+/// A reason for rejecting a game, in words.
+pub fn reason(name: &str) -> String {
+    let words = match name {
+        "speed" => "Speed",
+        "elo_missing" => "Rating missing",
+        "elo_range" => "Rating out of range",
+        "termination" => "Termination",
+        "start_position" => "Start position",
+        "too_short" => "Too short",
+        "too_long" => "Too long",
+        "invalid_san" => "Unplayable move",
+        other => return other.replace('_', " "),
+    };
+    words.to_owned()
+}
+
+/// A value of a metric, in words.
+pub fn figure(metric: &str, name: &str) -> String {
+    let words = match (metric, name) {
+        ("legality", "rate") => "Legal moves",
+        ("agreement", "top1") => "Human move is the first choice",
+        ("agreement", "top5") => "Human move is among the first five",
+        ("full_games", "clean") => "Games without an illegal move",
+        ("full_games", "plies") => "Mean length of games, plies",
+        ("full_games", "by_rules") => "Games ended on the board",
+        ("loss", "train" | "training") => "Training loss at the end",
+        ("loss", "validation") => "Validation loss at the end",
+        ("model", "parameters") => "Parameters without embeddings",
+        ("model", "flops_per_token") => "FLOPs per token",
+        ("corpus", "read") => "Games read",
+        ("corpus", "kept") => "Games kept",
+        ("corpus" | "tokens", "train" | "train_tokens" | "tokens_train") => "Training tokens",
+        ("corpus" | "tokens", "validation" | "validation_tokens" | "tokens_validation") => "Validation tokens",
+        ("speed", "tokens_per_second") => "Training tokens a second",
+        ("speed", "mfu") => "MFU",
+        ("corpus", name) => return format!("Rejected: {}", lower(&reason(name.trim_start_matches("rejected.")))),
+        ("rules", name) => {
+            let (rule, aspect) = name.split_once('.').unwrap_or((name, ""));
+            let rule = super::charts::RULES.into_iter().find(|known| known.0 == rule).map_or(rule, |known| known.1);
+            let aspect = match aspect {
+                "legal" => "first choice legal",
+                "human" => "first choice is the human move",
+                "mass" => "mass on legal moves",
+                "mass_min" => "least mass on legal moves",
+                "mass_max" => "most mass on legal moves",
+                other => other,
+            };
+            return format!("{rule}: {aspect}");
+        }
+        _ => return format!("{metric}.{name}"),
+    };
+    words.to_owned()
+}
+
+/// Whether a value is a share of something.
+pub fn is_share(metric: &str, name: &str) -> bool {
+    !(metric == "full_games" && name == "plies")
+}
+
+/// A value with its interval, as a share or as a number.
+pub fn within(metric: &str, value: &Value) -> String {
+    if is_share(metric, &value.name) { share(value) } else { number_within(value.value, Some(value.low), Some(value.high)) }
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
