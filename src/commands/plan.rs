@@ -134,6 +134,8 @@ fn reason(line: &Line, session: &Session) -> String {
 /// ` (experiments/run1.toml:12)`, where the changed field was set there.
 pub fn origin(change: &explain::Change, session: &Session) -> String {
     let place = change.key.as_deref().and_then(|key| session.loaded.origins.of(key));
+    // The override itself would only repeat the change.
+    let place = place.map(|place| if place.starts_with("--set ") { "--set".to_owned() } else { place });
     place.map_or_else(String::new, |place| format!(" ({place})"))
 }
 
