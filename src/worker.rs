@@ -73,6 +73,7 @@ pub struct Worker {
 }
 
 const LAST_WORDS: usize = 20;
+const SPIN_COUNT: &str = "20000";
 
 impl Worker {
     /// Starts the worker program that lies beside the runner's.
@@ -83,7 +84,13 @@ impl Worker {
     pub fn start() -> Result<Self> {
         let program = program()?;
         // Its own process group: CTRL-C reaches the runner, which asks the worker to save.
-        let mut child = Command::new(&program)
+        let mut command = Command::new(&program);
+        if std::env::var_os("OMP_WAIT_POLICY").is_none() && std::env::var_os("GOMP_SPINCOUNT").is_none() {
+            // Threads of libtorch wait for one another by spinning, for far longer than a step takes: on cores that
+            // others use too, that made training ten times slower here. A short spin, and then to sleep.
+            command.env("GOMP_SPINCOUNT", SPIN_COUNT);
+        }
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
