@@ -52,7 +52,20 @@ pub fn open(name: &str, threads: usize, cuda: Option<&Path>) -> Result<Device> {
         }
     };
     tch::set_num_threads(threads.max(1) as i32);
+    keep_memory();
     Ok(device)
+}
+
+/// Tells the allocator to keep what is freed: the next step asks for just as much, and fresh pages cost it a fault each (a
+/// fifth of a small model's bfloat16 step on the CPU).
+fn keep_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[expect(unsafe_code, reason = "glibc's own switches, which the standard library does not wrap")]
+    // SAFETY: mallopt takes two integers and changes nothing but where later memory comes from.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_MAX, 0);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, -1);
+    }
 }
 
 /// The name of a device as settings and records write it.
