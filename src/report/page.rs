@@ -149,6 +149,10 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
     environment.set_auto_escape_callback(|name| if name.ends_with("html") { AutoEscape::Html } else { AutoEscape::None });
     // A bar would end the cell, and a line break the table.
     environment.add_filter("cell", |text: String| text.replace('|', "\\|").replace('\n', " "));
+    // A number and its sign stay on one line.
+    environment.add_filter("tight", |text: String| {
+        text.replace(" %", "\u{a0}%").replace("T = ", "T\u{a0}=\u{a0}").replace("n = ", "n\u{a0}=\u{a0}").replace(" M ", "\u{a0}M ")
+    });
     environment.add_template(name, source).with_context(|| format!("reading `{name}`"))?;
     let template = environment.get_template(name).with_context(|| format!("reading `{name}`"))?;
     template.render(context).with_context(|| format!("filling `{name}`"))
@@ -164,7 +168,7 @@ impl Figure {
             alt: drawn.alt.clone(),
             wide: Template::from_safe_string(drawn.wide.clone()),
             narrow: Template::from_safe_string(drawn.narrow.clone()),
-            same: drawn.same.map(|point| results.points[point].name().to_owned()),
+            same: drawn.same.map(|point| results.points[point].title().to_owned()),
         }
     }
 }
@@ -178,7 +182,7 @@ impl PointPage {
         };
         Self {
             anchor: format!("point-{}", index + 1),
-            name: point.name().to_owned(),
+            name: point.title().to_owned(),
             summary: words::summary(results, point),
             tiles: tiles(point),
             published: compared(results, point),
@@ -245,7 +249,7 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
                 Verdict::Inconclusive => ("inconclusive".to_owned(), "soft"),
                 Verdict::NotComparable(why) => (format!("not comparable: {why}"), "soft"),
             };
-            let count = |n: Option<u64>| n.map_or_else(|| Cell::text("–"), Cell::count);
+            let count = |n: Option<u64>| n.map_or_else(|| Cell::number("–".to_owned(), None), Cell::count);
             vec![
                 Cell::text(line.label),
                 Cell::number(line.measured, None),
@@ -272,7 +276,7 @@ fn figures(point: &Point) -> Option<Table> {
             let masked = if score.score.protocol.masked { ", masked" } else { "" };
             vec![
                 Cell::text(words::figure(metric, &value.name) + &slice + masked),
-                score.temperature().map_or_else(|| Cell::text("–"), |t| Cell::number(temperature(t), Some(t))),
+                score.temperature().map_or_else(|| Cell::number("–".to_owned(), Some(-1.0)), |t| Cell::number(temperature(t), Some(t))),
                 Cell::number(words::within(metric, value), Some(value.value)),
                 Cell::count(value.n),
                 Cell::text(value.method.clone()),

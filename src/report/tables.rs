@@ -63,7 +63,7 @@ struct Row<'a, T> {
 
 fn rows<'a, T>(results: &'a Results, list: impl Fn(&'a Point) -> Vec<T>) -> Vec<Row<'a, T>> {
     let run = results.run.id.as_str();
-    let row = |point: &'a Point, of| Row { run, experiment: point.experiment.name.as_str(), point: point.name(), of };
+    let row = |point: &'a Point, of| Row { run, experiment: point.experiment.name.as_str(), point: point.title(), of };
     results.points.iter().flat_map(|point| list(point).into_iter().map(move |of| row(point, of))).collect()
 }
 

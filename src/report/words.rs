@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::charts::KINDS;
 use super::results::{Measured, Point, Results, State, Training};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::Value;
@@ -77,16 +76,24 @@ pub fn at(temperature: Option<f64>) -> String {
     temperature.map_or_else(String::new, |t| format!(" at T = {}", text::temperature(t)))
 }
 
+/// What an illegal token did, after how many of them.
+const FAILED: [(&str, &str); 4] = [
+    ("illegal_movement", "moved a piece of its own as it must not"),
+    ("empty_square", "moved from an empty square"),
+    ("opponents_piece", "moved a piece of the opponent's"),
+    ("special_token", "were no move at all"),
+];
+
 fn legality(score: &Measured) -> Option<String> {
     let rate = score.value("rate")?;
     let masked = if score.score.protocol.masked { ", with illegal moves masked," } else { "" };
     let mut text = format!("{} of {} sampled moves{masked} were legal{}.", share(rate), thousands(rate.n), at(score.temperature()));
-    let mut kinds: Vec<_> =
-        KINDS.into_iter().filter_map(|(kind, label)| Some((*score.score.counts.get(kind)?, label))).filter(|kind| kind.0 > 0).collect();
+    let count = |(kind, words)| Some((*score.score.counts.get(kind)?, words));
+    let mut kinds: Vec<(u64, &str)> = FAILED.into_iter().filter_map(count).filter(|kind| kind.0 > 0).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.0));
     let all: u64 = kinds.iter().map(|kind| kind.0).sum();
     if all > 0 {
-        let kinds: Vec<_> = kinds.iter().map(|(count, label)| format!("{} {}", thousands(*count), lower(label))).collect();
+        let kinds: Vec<_> = kinds.iter().map(|(count, words)| format!("{} {words}", thousands(*count))).collect();
         write!(text, " Of the {} others: {}.", thousands(all), kinds.join(", ")).expect("written to a string");
     }
     Some(text)
@@ -168,7 +175,7 @@ pub fn warnings(results: &Results) -> Vec<String> {
     }
     for state in [State::Refused, State::Failed] {
         for outcome in results.of_state(state) {
-            let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {error}"));
+            let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
             said.push(format!("{} was {}{why}.", outcome.node.label, if state == State::Failed { "tried and failed" } else { "refused" }));
         }
     }

@@ -1,6 +1,6 @@
 //! How often the model's first choice, and one of its first five, is the human move.
 
-use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
+use super::curves::{curve_to, samples, tokens_axis, without_untrained};
 use super::drawing::{Axis, Drawing, Panel, Plane, Unit};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
@@ -22,8 +22,7 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let last = shown[shown.len() - 1];
         n = last.n;
         let end = final_score.and_then(|score| score.value(name)).map_or(last.value, |value| value.value);
-        marks.extend(curve(&shown, hue, &format!("{label} {}", percent(end, 1))));
-        marks.extend(final_score.map(|score| figure(score, name, hue, String::new())).unwrap_or_default());
+        marks.extend(curve_to(&shown, final_score, name, hue, format!("{label} {}", percent(end, 1))));
         alt.push(format!("{label} agreement ends at {}", percent(end, 1)));
     }
     if marks.is_empty() {

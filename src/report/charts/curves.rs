@@ -56,6 +56,14 @@ pub fn curve(samples: &[Sample], hue: Hue, label: &str) -> Vec<Mark> {
     marks
 }
 
+/// A line and, where there is one, the final figure at its end; the label stands at the figure.
+pub fn curve_to(samples: &[Sample], last: Option<&Measured>, name: &str, hue: Hue, label: String) -> Vec<Mark> {
+    let figure = last.map(|score| figure(score, name, hue, label.clone())).unwrap_or_default();
+    let mut marks = curve(samples, hue, if figure.is_empty() { &label } else { "" });
+    marks.extend(figure);
+    marks
+}
+
 /// One measured figure: a dot with its interval.
 pub fn figure(score: &Measured, name: &str, hue: Hue, label: String) -> Vec<Mark> {
     let Some(value) = score.value(name) else { return Vec::new() };

@@ -1,6 +1,6 @@
 //! Games that the model plays against itself without a mask: how many stay legal, and how long they last.
 
-use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
+use super::curves::{curve_to, samples, tokens_axis, without_untrained};
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
@@ -76,9 +76,8 @@ pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         n = end.n;
         let value = last.and_then(|score| score.value(name)).map_or(end.value, |value| value.value);
         let label = if unit == Unit::Share { percent(value, 1) } else { significant(value, 3) };
-        alt.push(format!("{heading} ends at {label}"));
-        let mut marks = curve(&shown, Hue::Blue, &label);
-        marks.extend(last.map(|score| figure(score, name, Hue::Blue, String::new())).unwrap_or_default());
+        alt.push(format!("{heading}: {label} at the end"));
+        let mut marks = curve_to(&shown, last, name, Hue::Blue, label);
         let mut y = Axis::new("", unit);
         match unit {
             Unit::Share => y = y.include([0.0]),

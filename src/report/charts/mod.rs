@@ -31,7 +31,6 @@ use super::results::{Point, Results};
 
 pub(super) use canvas::alone;
 pub(super) use png::{Fonts, png};
-pub(super) use failures::KINDS;
 pub(super) use rules::RULES;
 pub(super) use style::{Hue as Colour, hex};
 
@@ -98,13 +97,16 @@ pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
         .chunks(columns)
         .map(|row| row.iter().map(|panel| panel_height(panel, panel_width)).fold(0.0, f64::max))
         .collect();
-    let head = 8.0 + title.len() as f64 * TITLE * LEADING + subtitle.len() as f64 * TEXT * LEADING + 14.0;
+    let head = 11.0 + title.len() as f64 * TITLE * LEADING + subtitle.len() as f64 * TEXT * LEADING + 14.0;
     let height = (head + rows.iter().map(|row| row + 14.0).sum::<f64>() + 4.0).ceil();
 
     let mut svg = String::new();
     let canvas = Canvas::new(&mut svg, width, height);
     let mut baseline = 8.0;
     for (lines, size, weight, hue) in [(title, TITLE, Weight::Bold, Hue::Ink), (subtitle, TEXT, Weight::Regular, Hue::Soft)] {
+        if hue == Hue::Soft {
+            baseline += 3.0;
+        }
         for line in lines {
             baseline += size * LEADING;
             canvas.text((MARGIN, baseline), Anchor::Start, size, weight, hue, &line);
@@ -123,6 +125,12 @@ pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
     }
     canvas.finish();
     canvas::dress(&svg, width, height, &format!("{}. {}", drawing.title, drawing.alt))
+}
+
+/// The width of a text in the embedded font, for the tests of the whole.
+#[cfg(test)]
+pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
+    style::width(text, size, if bold { Weight::Bold } else { Weight::Regular })
 }
 
 fn panel_height(panel: &Panel, width: f64) -> f64 {

@@ -36,7 +36,7 @@ fn above(plane: &Plane) -> f64 {
 pub fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
     let x = range(&plane.x, plane.marks.iter().flat_map(xs), 0.0);
     let y = range(&plane.y, plane.marks.iter().flat_map(ys), 0.06);
-    let y_ticks = ticks(y, plane.y.unit, (plane.height / 45.0) as usize);
+    let y_ticks = ticks(y, plane.y.unit, (plane.height / 38.0) as usize);
     let tick_room = y_ticks.iter().map(|(_, label)| width(label, TICK, Weight::Regular)).fold(0.0, f64::max);
     let label_room = label_room(plane, panel_width);
 
@@ -81,15 +81,21 @@ pub fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width
 fn below(axis: &Axis, x: (f64, f64), canvas: &Canvas, plot: &Plot, plot_box: (f64, f64, f64), panel: (f64, f64)) {
     let (left, right, bottom) = plot_box;
     canvas.line((left, bottom), (right, bottom), Hue::Faint, 1.0);
-    let mut used = f64::NEG_INFINITY;
-    for (value, label) in ticks(x, axis.unit, ((right - left) / 52.0).clamp(2.0, 8.0) as usize) {
-        let (at, _) = plot.pixel((value, 0.0));
-        let half = width(&label, TICK, Weight::Regular) / 2.0;
-        let middle = at.min(panel.1 - half).max(panel.0 + half);
-        if middle - half < used + 8.0 || middle + half > panel.1 + 0.5 {
-            continue;
-        }
-        used = middle + half;
+    let place = |most| {
+        let mut used = f64::NEG_INFINITY;
+        let place_one = |(value, label): (f64, String)| {
+            let (at, _) = plot.pixel((value, 0.0));
+            let half = width(&label, TICK, Weight::Regular) / 2.0;
+            let middle = at.min(panel.1 - half).max(panel.0 + half);
+            let fits = middle - half >= used + 10.0 && middle + half <= panel.1 + 0.5;
+            used = middle + half;
+            (at, middle, label, fits)
+        };
+        ticks(x, axis.unit, most).into_iter().map(place_one).collect::<Vec<_>>()
+    };
+    // As many as have room; where not even two have, those that do.
+    let fitting = (2..=8).rev().map(place).find(|placed| placed.iter().all(|(.., fits)| *fits)).unwrap_or_else(|| place(2));
+    for (at, middle, label, _) in fitting.into_iter().filter(|(.., fits)| *fits) {
         canvas.line((at, bottom), (at, bottom + 4.0), Hue::Faint, 1.0);
         canvas.text((middle, bottom + 17.0), Anchor::Middle, TICK, Weight::Regular, Hue::Soft, &label);
     }
@@ -112,7 +118,7 @@ impl Inside {
                 let (stroke, opacity) = match stroke {
                     Stroke::Strong => (2.25, 1.0),
                     Stroke::Thin => (1.5, 1.0),
-                    Stroke::Raw => (1.0, 0.3),
+                    Stroke::Raw => (1.0, 0.22),
                 };
                 for piece in points.split(|&(x, y)| !x.is_finite() || !y.is_finite()) {
                     let piece: Vec<_> = piece.iter().filter(|(x, _)| self.holds_x(*x)).map(|&point| self.clamp(point)).collect();

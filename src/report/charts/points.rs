@@ -40,8 +40,8 @@ fn panel(results: &Results, (metric, name, heading): (&str, &str, &str)) -> Opti
             keys.insert(score.key);
             let text = if name == "plies" { number_within } else { percent_within };
             let label = match (scores.len(), score.temperature()) {
-                (2.., asked @ Some(_)) => point.name().to_owned() + &at(asked),
-                _ => point.name().to_owned(),
+                (2.., asked @ Some(_)) => point.title().to_owned() + &at(asked),
+                _ => point.title().to_owned(),
             };
             rows.push(Row {
                 label,
@@ -63,7 +63,7 @@ fn loss(results: &Results) -> Option<Panel> {
     let keys: BTreeSet<_> = results.points.iter().filter_map(best).map(|(key, _)| key).collect();
     let rows = results.points.iter().filter_map(|point| {
         let (_, loss) = best(point)?;
-        Some(Row { label: point.name().to_owned(), value: loss, interval: None, text: format!("{loss:.4}"), hue: Hue::Blue })
+        Some(Row { label: point.title().to_owned(), value: loss, interval: None, text: format!("{loss:.4}"), hue: Hue::Blue })
     });
     let heading = "Best validation loss, in nats per token".to_owned();
     (keys.len() > 1).then(|| Panel::Bars(Bars { heading, rows: rows.collect(), shape: Shape::Dot, whole: None }))

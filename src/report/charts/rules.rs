@@ -37,8 +37,10 @@ fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
             let end = last.and_then(|score| score.value(&name)).map_or(end.value, |value| value.value);
             marks.extend(band(&shown, hue));
             let points = shown.iter().map(|sample| (sample.tokens, sample.value)).collect();
-            marks.push(Mark::Line { points, hue, stroke, label: format!("{label} {}", percent(end, 1)) });
-            marks.extend(last.map(|score| figure(score, &name, hue, String::new())).unwrap_or_default());
+            let label = format!("{label} {}", percent(end, 1));
+            let figure = last.map(|score| figure(score, &name, hue, label.clone())).unwrap_or_default();
+            marks.push(Mark::Line { points, hue, stroke, label: if figure.is_empty() { label } else { String::new() } });
+            marks.extend(figure);
         }
         if !marks.is_empty() {
             panels.push((heading, marks));
@@ -80,7 +82,7 @@ fn said(heading: &str, marks: &[Mark]) -> String {
     let labels: Vec<_> = marks
         .iter()
         .filter_map(|mark| match mark {
-            Mark::Line { label, .. } => Some(label.as_str()),
+            Mark::Line { label, .. } | Mark::Dots { label, .. } if !label.is_empty() => Some(label.as_str()),
             _ => None,
         })
         .collect();

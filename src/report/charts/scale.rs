@@ -46,7 +46,9 @@ pub fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, Stri
         return Vec::new();
     }
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|unit| unit * power).find(|&step| step >= rough * 0.999).unwrap_or(power * 10.0);
+    // A quarter reads well of large counts only, which are written with all their digits.
+    let steps: &[f64] = if unit == Unit::Count { &[1.0, 2.0, 2.5, 5.0, 10.0] } else { &[1.0, 2.0, 5.0, 10.0] };
+    let step = steps.iter().map(|unit| unit * power).find(|&step| step >= rough * 0.999).unwrap_or(power * 10.0);
     let first = (low / step - 1e-9).ceil();
     (0..=most + 1)
         .map(|i| (first + i as f64) * step)

@@ -99,7 +99,7 @@ pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
 /// `text` in lines of at most `most` pixels; a word that is wider is cut with an ellipsis.
 pub fn wrap(text: &str, size: f64, weight: Weight, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         if let Some(line) = lines.last_mut()
             && width(&format!("{line} {word}"), size, weight) <= most
         {

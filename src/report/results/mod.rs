@@ -13,7 +13,7 @@ use crate::measure::score::{Score, Value};
 use crate::plan::Node;
 use crate::store::{Key, MadeBy};
 
-pub use files::{Device, Encoded, Inspection, ParseReport, Speed, Step, Validation, Verdict};
+pub use files::{DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingStep, Validation, Verdict};
 
 /// A run, whole.
 pub struct Results {
@@ -108,7 +108,7 @@ pub struct Gate {
     pub state: State,
     pub error: Option<String>,
     pub verdict: Option<Verdict>,
-    pub curve: Vec<Step>,
+    pub curve: Vec<TrainingStep>,
 }
 
 pub struct Training {
@@ -116,11 +116,11 @@ pub struct Training {
     /// Read from a training that goes on, or was interrupted.
     pub unfinished: bool,
     pub summary: files::Summary,
-    pub curve: Vec<Step>,
+    pub curve: Vec<TrainingStep>,
     pub validation: Vec<Validation>,
     pub speed: Vec<Speed>,
     pub best: Option<files::Best>,
-    pub device: Option<Device>,
+    pub device: Option<DeviceReport>,
 }
 
 /// A score, and which question of the experiment it answers.
@@ -155,7 +155,8 @@ impl Measured {
 }
 
 impl Point {
-    pub fn name(&self) -> &str {
+    /// What sets it apart from the others.
+    pub fn title(&self) -> &str {
         &self.experiment.point
     }
 
