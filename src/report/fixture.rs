@@ -18,18 +18,18 @@ use crate::train::config::{
     InitialLoss, LearningRate, Length, Overfit, Precision, Sampler, Snapshots, TrainConfig, Validate, snapshot_steps,
 };
 
-pub struct Fixture {
-    pub run_dir: PathBuf,
-    pub store: Store,
+pub(crate) struct Fixture {
+    pub(crate) run_dir: PathBuf,
+    pub(crate) store: Store,
 }
 
 /// What a test wants otherwise than usual.
-pub struct Wish {
+pub(crate) struct Wish {
     /// The state of a node, by its label; none writes no artifact.
-    pub state: fn(&Node) -> &'static str,
+    pub(crate) state: fn(&Node) -> &'static str,
     /// The last word on the files of an artifact: `(stage, file, content)`.
-    pub change: fn(&str, &str, String) -> String,
-    pub run: Value,
+    pub(crate) change: fn(&str, &str, String) -> String,
+    pub(crate) run: Value,
 }
 
 impl Default for Wish {
@@ -47,7 +47,7 @@ impl Default for Wish {
 }
 
 /// run1 as published, with `steps` to be trained.
-pub fn experiment(steps: u64) -> Experiment {
+pub(crate) fn experiment(steps: u64) -> Experiment {
     let final_seed = 7;
     let games = |games, temperature| Metric::FullGames { games, temperature, seed: final_seed };
     let published = [
@@ -127,7 +127,7 @@ pub fn experiment(steps: u64) -> Experiment {
 }
 
 /// Writes the run of these points.
-pub fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
+pub(crate) fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
     let store = Store::new(&dir.join("store")).expect("a folder for tests");
     let run_dir = dir.join("run");
     fs::create_dir_all(&run_dir).expect("a folder for tests");
@@ -150,8 +150,11 @@ pub fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
             files(&store.part(&node.stage, node.key), training(experiment, 0.4), "train", wish);
         }
     }
-    let documents =
-        [("resolved.json", json!({ "schema": 1, "points": points })), ("plan.json", json!({ "schema": 1, "nodes": nodes })), ("run.json", wish.run.clone())];
+    let documents = [
+        ("resolved.json", json!({ "schema": 1, "points": points })),
+        ("plan.json", json!({ "schema": 1, "nodes": nodes })),
+        ("run.json", wish.run.clone()),
+    ];
     for (name, content) in documents {
         fs::write(run_dir.join(name), content.to_string()).expect("a folder for tests");
     }
@@ -208,7 +211,8 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         host: "lab".into(),
         philidor: "0.1.0".into(),
         git: "73ff332".into(),
-        device: if ["train", "evaluate", "overfit", "initial_loss"].contains(&node.stage.as_str()) { "cuda:0" } else { "cpu" }.into(),
+        device: if ["train", "evaluate", "overfit", "initial_loss"].contains(&node.stage.as_str()) { "cuda:0" } else { "cpu" }
+            .into(),
         threads: 8,
         libtorch: "2.11.0".into(),
         cost: Cost::default(),
@@ -270,8 +274,11 @@ fn training(e: &Experiment, share: f64) -> Vec<(&'static str, String)> {
         json!({ "step": step, "tokens": step * per_step, "loss": loss(step) + 0.035 * wobble(step), "learning_rate": 6e-4, "gradient_norm": 0.3 + 0.02 * wobble(step * 3) })
     });
     let validation: Vec<u64> = (1..=done).filter(|step| step % e.train.validate.every == 0 || *step == steps).collect();
-    let validated = validation.iter().map(|&step| json!({ "step": step, "tokens": step * per_step, "loss": loss(step) + 0.034 + 0.002 * wobble(step) }));
-    let speed = (1..=done / 20).map(|at| json!({ "step": at * 20, "seconds": at as f64 * 7.7, "tokens_per_second": 127_000.0 + 900.0 * wobble(at) }));
+    let validated = validation
+        .iter()
+        .map(|&step| json!({ "step": step, "tokens": step * per_step, "loss": loss(step) + 0.034 + 0.002 * wobble(step) }));
+    let speed = (1..=done / 20)
+        .map(|at| json!({ "step": at * 20, "seconds": at as f64 * 7.7, "tokens_per_second": 127_000.0 + 900.0 * wobble(at) }));
     let best = validation.last().copied().unwrap_or(0);
     let mut written = vec![("curve.jsonl", lines(curve)), ("validation.jsonl", lines(validated)), ("speed.jsonl", lines(speed))];
     if share >= 1.0 {
@@ -307,7 +314,8 @@ fn score(node: &Node, e: &Experiment) -> String {
     // 1 at the start of the training, near 0 at its end.
     let left = 1.0 / (1.0 + 16.0 * step as f64 / steps as f64);
     let trained = step > 0;
-    let share = |name: &str, share: f64, n: u64| Estimate::share(name, ((share.clamp(0.0, 1.0) * n as f64).round() as u64).min(n), n);
+    let share =
+        |name: &str, share: f64, n: u64| Estimate::share(name, ((share.clamp(0.0, 1.0) * n as f64).round() as u64).min(n), n);
     let mut counts = BTreeMap::new();
     let mut temperature = None;
     let values: Vec<Option<Estimate>> = match metric {
@@ -328,7 +336,12 @@ fn score(node: &Node, e: &Experiment) -> String {
         }
         Metric::Rules { positions, .. } => {
             let n = u64::from(positions);
-            let rules = [("castling", 0.02, 0.78, 0.04), ("en_passant", 0.03, 0.766, 0.1), ("promotion", 0.14, 0.784, 0.3), ("check", 0.26, 0.69, 0.4)];
+            let rules = [
+                ("castling", 0.02, 0.78, 0.04),
+                ("en_passant", 0.03, 0.766, 0.1),
+                ("promotion", 0.14, 0.784, 0.3),
+                ("check", 0.26, 0.69, 0.4),
+            ];
             rules
                 .into_iter()
                 .flat_map(|(rule, illegal, human, lost)| {

@@ -7,7 +7,7 @@ mod charts;
 mod fixture;
 mod page;
 mod published;
-mod results;
+pub mod results;
 mod settings;
 mod tables;
 #[cfg(test)]
@@ -22,7 +22,7 @@ use fs_err as fs;
 use crate::store::Store;
 use page::{Drawn, Page};
 
-pub use results::{Asked, Measured, Outcome, Point, Results, Run, State, Training};
+use results::Results;
 
 /// Where the report went.
 #[derive(Debug)]
@@ -70,7 +70,8 @@ fn replace(path: &Path, text: &str) -> Result<()> {
 /// Every chart that has its numbers, at both widths. One that equals an earlier one, of another point, is not drawn again.
 fn draw(results: &Results) -> Vec<Drawn> {
     let mut all: Vec<Drawn> = Vec::new();
-    let overview = charts::OVERVIEW.iter().filter_map(|chart| Some((chart.name, chart.table, None, None, (chart.draw)(results)?)));
+    let overview =
+        charts::OVERVIEW.iter().filter_map(|chart| Some((chart.name, chart.table, None, None, (chart.draw)(results)?)));
     let by_point = results.points.iter().enumerate().flat_map(|(i, point)| {
         charts::CHARTS
             .iter()

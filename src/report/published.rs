@@ -7,7 +7,7 @@ use crate::measure::score::Value;
 use crate::stats::wilson;
 use crate::text::{number_within, percent, percent_within, significant, temperature, thousands};
 
-pub const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
+pub(crate) const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
      is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; without an n it is \
      taken as exact. Sampled figures are compared at T = 1.0 unless the name says otherwise, and counts must be equal. There is no verdict \
      where there is no interval, or where the experiment was changed on the command line.";
@@ -16,32 +16,37 @@ pub const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not
 const WIDEST: f64 = 4.0;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Agrees,
     Differs,
     Inconclusive,
     NotComparable(String),
+    NotMeasured,
 }
 
 /// A line of the table.
-pub struct Compared {
-    pub label: String,
-    pub measured: String,
-    pub n: Option<u64>,
-    pub published: String,
-    pub published_n: Option<u64>,
-    pub verdict: Verdict,
+pub(crate) struct Compared {
+    pub(crate) label: String,
+    pub(crate) measured: String,
+    pub(crate) n: Option<u64>,
+    pub(crate) published: String,
+    pub(crate) published_n: Option<u64>,
+    pub(crate) verdict: Verdict,
 }
 
 /// What was measured here under a published name.
 enum Here {
-    Estimated { value: Value, share: bool, temperature: Option<f64> },
+    Estimated {
+        value: Value,
+        share: bool,
+        temperature: Option<f64>,
+    },
     Counted(u64),
     /// A number without an interval, such as the loss of one training.
     Single(f64),
 }
 
-pub fn compare(run: &Run, point: &Point) -> Vec<Compared> {
+pub(crate) fn compare(run: &Run, point: &Point) -> Vec<Compared> {
     let changed = changed(run);
     point.experiment.published.iter().map(|(name, published)| one(name, published, point, &changed)).collect()
 }
@@ -50,21 +55,21 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
     let (base, wanted) = split(name);
     let here = here(point, base, wanted);
     let (metric, value_name) = base.split_once('.').unwrap_or((base, ""));
-    let share = matches!(&here, Some(Here::Estimated { share: true, .. })) || here.is_none() && (0.0..=1.0).contains(&published.value);
+    let share =
+        matches!(&here, Some(Here::Estimated { share: true, .. })) || here.is_none() && (0.0..=1.0).contains(&published.value);
     let verdict = match &here {
-        None => Verdict::NotComparable("not measured here".to_owned()),
+        None => Verdict::NotMeasured,
         Some(_) if !changed.is_empty() => Verdict::NotComparable(format!("changed by --set {}", changed.join(", "))),
         Some(Here::Single(_)) => Verdict::NotComparable("one training, no interval".to_owned()),
         Some(Here::Counted(count)) if (*count as f64 - published.value).abs() < 0.5 => Verdict::Agrees,
         Some(Here::Counted(_)) => Verdict::Differs,
-        Some(Here::Estimated { temperature: Some(seen), .. }) if (seen - wanted).abs() > 1e-9 => Verdict::NotComparable(format!(
-            "published at T = {}, measured at T = {}",
-            temperature(wanted),
-            temperature(*seen)
-        )),
+        Some(Here::Estimated { temperature: Some(seen), .. }) if (seen - wanted).abs() > 1e-9 => {
+            Verdict::NotComparable(format!("published at T = {}, measured at T = {}", temperature(wanted), temperature(*seen)))
+        }
         Some(Here::Estimated { value, share, .. }) => judge(value, published, *share),
     };
-    let sampled = if ["legality", "full_games"].contains(&metric) { words::at(Some(wanted)).replace(" at ", ", ") } else { String::new() };
+    let sampled =
+        if ["legality", "full_games"].contains(&metric) { words::at(Some(wanted)).replace(" at ", ", ") } else { String::new() };
     Compared {
         label: words::figure(metric, value_name) + &sampled,
         measured: match &here {
@@ -79,6 +84,7 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
         },
         published: match (share, &here) {
             (_, Some(Here::Counted(_))) => thousands(published.value as u64),
+            (_, Some(Here::Single(_))) => significant(published.value, 5),
             (true, _) if published.low.is_none() => percent(published.value, 2),
             (true, _) => percent_within(published.value, published.low, published.high),
             (false, _) => number_within(published.value, published.low, published.high),
@@ -104,7 +110,9 @@ fn here(point: &Point, name: &str, temperature: f64) -> Option<Here> {
         ("model", "parameters") => Here::Counted(point.experiment.model.parameters()),
         ("model", "flops_per_token") => Here::Counted(point.experiment.model.flops_per_token()),
         ("corpus" | "tokens", "train" | "train_tokens" | "tokens_train") => Here::Counted(point.encoded?.train_tokens),
-        ("corpus" | "tokens", "validation" | "validation_tokens" | "tokens_validation") => Here::Counted(point.encoded?.validation_tokens),
+        ("corpus" | "tokens", "validation" | "validation_tokens" | "tokens_validation") => {
+            Here::Counted(point.encoded?.validation_tokens)
+        }
         ("corpus", "read") => Here::Counted(corpus?.read),
         ("corpus", "kept") => Here::Counted(corpus?.kept),
         ("corpus", reason) => {
@@ -115,7 +123,8 @@ fn here(point: &Point, name: &str, temperature: f64) -> Option<Here> {
         ("speed", "mfu") => Here::Single(training?.device.as_ref()?.mfu?),
         (metric, value) => {
             let scores = point.finals(metric);
-            let near = |score: &&&super::results::Measured| score.temperature().is_none_or(|seen| (seen - temperature).abs() < 1e-9);
+            let near =
+                |score: &&&super::results::Measured| score.temperature().is_none_or(|seen| (seen - temperature).abs() < 1e-9);
             let score = scores.iter().find(near).or(scores.first())?;
             let value = score.value(value)?.clone();
             let share = words::is_share(metric, &value.name);
@@ -142,7 +151,9 @@ fn judge(ours: &Value, published: &Published, share: bool) -> Verdict {
 /// The settings of the experiment that the command line changed: it is no longer the one that was published.
 fn changed(run: &Run) -> Vec<String> {
     let words: Vec<String> = match &run.command {
-        serde_json::Value::String(line) => line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned()).collect(),
+        serde_json::Value::String(line) => {
+            line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned()).collect()
+        }
         serde_json::Value::Array(words) => words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
         _ => Vec::new(),
     };
@@ -154,7 +165,9 @@ fn changed(run: &Run) -> Vec<String> {
             _ => None,
         }
     });
-    let science = |setting: &&str| ["corpus.", "model.", "train.", "measure.", "arena", "sweep."].iter().any(|key| setting.starts_with(key));
+    let science = |setting: &&str| {
+        ["corpus.", "model.", "train.", "measure.", "arena", "sweep."].iter().any(|key| setting.starts_with(key))
+    };
     settings.filter(science).map(str::to_owned).collect()
 }
 
@@ -183,8 +196,14 @@ mod tests {
     #[test]
     fn settings_of_the_command_line_are_found_however_they_are_written() {
         let changed_by = |command: serde_json::Value| changed(&Run { command, ..Run::default() });
-        assert_eq!(changed_by("philidor run run1.toml -S train.steps=10 --set=model.width=64".into()), ["train.steps=10", "model.width=64"]);
-        assert_eq!(changed_by(serde_json::json!(["philidor", "run", "x.toml", "--set", "device=cpu", "--set", "corpus.moves=5"])), ["corpus.moves=5"]);
+        assert_eq!(
+            changed_by("philidor run run1.toml -S train.steps=10 --set=model.width=64".into()),
+            ["train.steps=10", "model.width=64"]
+        );
+        assert_eq!(
+            changed_by(serde_json::json!(["philidor", "run", "x.toml", "--set", "device=cpu", "--set", "corpus.moves=5"])),
+            ["corpus.moves=5"]
+        );
         assert!(changed_by(serde_json::Value::Null).is_empty());
     }
 

@@ -3,13 +3,13 @@
 use crate::corpus::config::{Source, SplitBy};
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
-use crate::text::{duration, percent, plural, significant, thousands};
+use crate::text::{self, duration, percent, plural, significant, thousands};
 use crate::train::config::{Length, Precision, Sampler};
 
 /// Groups of settings: name, then setting and value.
-pub type Groups = Vec<(&'static str, Vec<(&'static str, String)>)>;
+pub(crate) type Groups = Vec<(&'static str, Vec<(&'static str, String)>)>;
 
-pub fn settings(e: &Experiment) -> Groups {
+pub(crate) fn settings(e: &Experiment) -> Groups {
     vec![("Corpus", corpus(e)), ("Model", model(e)), ("Training", training(e)), ("Gates", gates(e)), ("Measured", measured(e))]
 }
 
@@ -50,7 +50,10 @@ fn model(e: &Experiment) -> Vec<(&'static str, String)> {
         ("heads", model.heads.to_string()),
         ("hidden", thousands(u64::from(model.hidden))),
         ("context", plural("token", u64::from(model.context))),
-        ("parameters", format!("{}, and {} of the embedding", thousands(model.parameters()), thousands(model.embedding_parameters()))),
+        (
+            "parameters",
+            format!("{}, and {} of the embedding", thousands(model.parameters()), thousands(model.embedding_parameters())),
+        ),
         ("FLOPs per token", thousands(model.flops_per_token())),
     ]
 }
@@ -73,10 +76,7 @@ fn training(e: &Experiment) -> Vec<(&'static str, String)> {
                 Sampler::Epoch => "each window once an epoch".to_owned(),
             },
         ),
-        (
-            "learning rate",
-            format!("{} to {}, warm-up of {}", number(rate.peak), number(rate.floor), plural("step", rate.warmup)),
-        ),
+        ("learning rate", format!("{} to {}, warm-up of {}", number(rate.peak), number(rate.floor), plural("step", rate.warmup))),
         ("weight decay", number(train.weight_decay)),
         ("betas", train.betas.map(number).join(", ")),
         ("gradient clipped at", number(train.clip)),
@@ -88,7 +88,10 @@ fn training(e: &Experiment) -> Vec<(&'static str, String)> {
             },
         ),
         ("seed", train.seed.to_string()),
-        ("validated every", format!("{}, {}", plural("step", train.validate.every), plural("batch", u64::from(train.validate.batches)))),
+        (
+            "validated every",
+            format!("{}, {}", plural("step", train.validate.every), plural("batch", u64::from(train.validate.batches))),
+        ),
         ("snapshot every", plural("step", train.snapshots.every)),
     ]
 }
@@ -123,12 +126,12 @@ fn measured(e: &Experiment) -> Vec<(&'static str, String)> {
 fn metric(metric: &Metric) -> String {
     match metric {
         Metric::Legality { positions, temperature, .. } => {
-            format!("legality of {} at T = {}", plural("position", u64::from(*positions)), number(*temperature))
+            format!("legality of {} at T = {}", plural("position", u64::from(*positions)), text::temperature(*temperature))
         }
         Metric::Agreement { positions, .. } => format!("agreement on {}", plural("position", u64::from(*positions))),
         Metric::Rules { positions, .. } => format!("four rules, {} each", plural("position", u64::from(*positions))),
         Metric::FullGames { games, temperature, .. } => {
-            format!("{} at T = {}", plural("full game", u64::from(*games)), number(*temperature))
+            format!("{} at T = {}", plural("full game", u64::from(*games)), text::temperature(*temperature))
         }
     }
 }
@@ -139,7 +142,7 @@ fn number(value: f64) -> String {
 }
 
 /// When something was, without its fractions.
-pub fn moment(at: &str) -> String {
+pub(crate) fn moment(at: &str) -> String {
     match (at.get(..10), at.get(11..16)) {
         (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
         _ => at.to_owned(),
@@ -147,7 +150,7 @@ pub fn moment(at: &str) -> String {
 }
 
 /// From one RFC 3339 time in UTC to another.
-pub fn between(started: &str, finished: &str) -> Option<String> {
+pub(crate) fn between(started: &str, finished: &str) -> Option<String> {
     let seconds = |at: &str| -> Option<f64> {
         let number = |range: std::ops::Range<usize>| at.get(range)?.parse::<i64>().ok();
         let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);

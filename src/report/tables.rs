@@ -8,13 +8,13 @@ use polars::prelude::{CsvWriter, DataFrame, ParquetWriter, SerWriter as _, df};
 
 use super::results::{Asked, Point, Results};
 
-pub(super) struct Table {
-    pub name: &'static str,
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
     /// None where there is nothing to put in it.
-    pub frame: fn(&Results) -> Result<Option<DataFrame>>,
+    pub(crate) frame: fn(&Results) -> Result<Option<DataFrame>>,
 }
 
-pub(super) const TABLES: &[Table] = &[
+pub(crate) const TABLES: &[Table] = &[
     Table { name: "metrics", frame: metrics },
     Table { name: "failures", frame: counts },
     Table { name: "training", frame: training },
@@ -27,7 +27,7 @@ pub(super) const TABLES: &[Table] = &[
 ];
 
 /// Writes the tables that have something in them, as CSV and Parquet, and tells their names.
-pub(super) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> {
+pub(crate) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> {
     fs::create_dir_all(dir)?;
     let mut written = Vec::new();
     for table in TABLES {
@@ -101,8 +101,9 @@ fn metrics(results: &Results) -> Result<Option<DataFrame>> {
 }
 
 fn counts(results: &Results) -> Result<Option<DataFrame>> {
-    let counts =
-        rows(results, |point| point.scores.iter().flat_map(|score| score.score.counts.iter().map(move |count| (score, count))).collect());
+    let counts = rows(results, |point| {
+        point.scores.iter().flat_map(|score| score.score.counts.iter().map(move |count| (score, count))).collect()
+    });
     Ok(some(frame!(counts, row => {
         "point": row.point,
         "metric": row.of.0.metric.name(),
@@ -125,7 +126,8 @@ fn training(results: &Results) -> Result<Option<DataFrame>> {
 }
 
 fn validation(results: &Results) -> Result<Option<DataFrame>> {
-    let losses = rows(results, |point| point.training.as_ref().map_or_else(Vec::new, |training| training.validation.iter().collect()));
+    let losses =
+        rows(results, |point| point.training.as_ref().map_or_else(Vec::new, |training| training.validation.iter().collect()));
     Ok(some(frame!(losses, row => { "point": row.point, "step": row.of.step, "tokens": row.of.tokens, "loss": row.of.loss })?))
 }
 
@@ -157,7 +159,10 @@ fn corpus(results: &Results) -> Result<Option<DataFrame>> {
             .filter_map(|source| Some((source.name.as_str(), source.report.as_ref()?)))
             .flat_map(|(source, report)| {
                 let rejected = report.rejected.iter().map(|(reason, games)| (reason.as_str(), *games));
-                [("read", report.read), ("kept", report.kept)].into_iter().chain(rejected).map(move |(reason, games)| (source, reason, games))
+                [("read", report.read), ("kept", report.kept)]
+                    .into_iter()
+                    .chain(rejected)
+                    .map(move |(reason, games)| (source, reason, games))
             })
             .collect()
     });

@@ -8,7 +8,7 @@ use crate::measure::score::Value;
 use crate::text::{self, decimals_of, number_within, percent, percent_within, plural, si, thousands};
 
 /// What came out, in the order in which it was made.
-pub fn summary(results: &Results, point: &Point) -> Vec<String> {
+pub(crate) fn summary(results: &Results, point: &Point) -> Vec<String> {
     let mut said: Vec<String> = [corpus(point), overlap(point), training(point)].into_iter().flatten().collect();
     said.extend(point.finals("legality").into_iter().filter_map(legality));
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
@@ -58,7 +58,8 @@ fn training(point: &Point) -> Option<String> {
     );
     if let Some(loss) = lowest(training) {
         let guessing = (VOCABULARY_SIZE as f64).ln();
-        write!(text, "; its validation loss came down to {loss:.3} nats, where guessing is {guessing:.3}").expect("written to a string");
+        write!(text, "; its validation loss came down to {loss:.3} nats, where guessing is {guessing:.3}")
+            .expect("written to a string");
     }
     Some(text + ".")
 }
@@ -72,7 +73,7 @@ fn share(value: &Value) -> String {
     percent_within(value.value, Some(value.low), Some(value.high))
 }
 
-pub fn at(temperature: Option<f64>) -> String {
+pub(crate) fn at(temperature: Option<f64>) -> String {
     temperature.map_or_else(String::new, |t| format!(" at T = {}", text::temperature(t)))
 }
 
@@ -87,7 +88,8 @@ const FAILED: [(&str, &str); 4] = [
 fn legality(score: &Measured) -> Option<String> {
     let rate = score.value("rate")?;
     let masked = if score.score.protocol.masked { ", with illegal moves masked," } else { "" };
-    let mut text = format!("{} of {} sampled moves{masked} were legal{}.", share(rate), thousands(rate.n), at(score.temperature()));
+    let mut text =
+        format!("{} of {} sampled moves{masked} were legal{}.", share(rate), thousands(rate.n), at(score.temperature()));
     let count = |(kind, words)| Some((*score.score.counts.get(kind)?, words));
     let mut kinds: Vec<(u64, &str)> = FAILED.into_iter().filter_map(count).filter(|kind| kind.0 > 0).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.0));
@@ -145,7 +147,9 @@ fn full_games(results: &Results, point: &Point) -> Vec<String> {
         } else if cold_value.high < hot_value.low {
             format!("Cooler sampling keeps fewer games clean: {temperatures} the 95 % intervals do not overlap.")
         } else {
-            format!("Whether temperature changes the share of clean games is not settled: {temperatures} the 95 % intervals overlap.")
+            format!(
+                "Whether temperature changes the share of clean games is not settled: {temperatures} the 95 % intervals overlap."
+            )
         });
     }
     said
@@ -153,7 +157,8 @@ fn full_games(results: &Results, point: &Point) -> Vec<String> {
 
 fn one_temperature(score: &Measured, real: Option<f64>) -> Option<String> {
     let clean = score.value("clean")?;
-    let mut text = format!("Of {}{}, {} had no illegal move", plural("full game", clean.n), at(score.temperature()), share(clean));
+    let mut text =
+        format!("Of {}{}, {} had no illegal move", plural("full game", clean.n), at(score.temperature()), share(clean));
     if let Some(plies) = score.value("plies") {
         write!(text, "; they lasted {} plies on average", number_within(plies.value, Some(plies.low), Some(plies.high)))
             .expect("written to a string");
@@ -166,7 +171,7 @@ fn one_temperature(score: &Measured, real: Option<f64>) -> Option<String> {
 }
 
 /// What stands above everything else: why the numbers below may not be what they seem.
-pub fn warnings(results: &Results) -> Vec<String> {
+pub(crate) fn warnings(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
     match results.run.outcome.as_deref() {
         None => said.push("The run has not ended: what is shown is what there is so far.".to_owned()),
@@ -176,7 +181,11 @@ pub fn warnings(results: &Results) -> Vec<String> {
     for state in [State::Refused, State::Failed] {
         for outcome in results.of_state(state) {
             let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
-            said.push(format!("{} was {}{why}.", outcome.node.label, if state == State::Failed { "tried and failed" } else { "refused" }));
+            said.push(format!(
+                "{} was {}{why}.",
+                outcome.node.label,
+                if state == State::Failed { "tried and failed" } else { "refused" }
+            ));
         }
     }
     let skipped = results.of_state(State::Skipped).count() as u64;
@@ -206,8 +215,8 @@ fn taint(results: &Results) -> Vec<String> {
     if unclean > 0 {
         said.push(format!("{} made by a program with uncommitted changes.", was(unclean)));
     }
-    let other =
-        made.iter().filter(|made_by| !dirty(&made_by.git) && made_by.git != results.run.git && !results.run.git.is_empty()).count() as u64;
+    let commit = results.run.git.split(['-', '+']).next().unwrap_or_default();
+    let other = made.iter().filter(|made_by| !commit.is_empty() && !dirty(&made_by.git) && made_by.git != commit).count() as u64;
     if other > 0 {
         said.push(format!("{} kept from another commit than the run's.", was(other)));
     }
@@ -215,7 +224,7 @@ fn taint(results: &Results) -> Vec<String> {
 }
 
 /// A reason for rejecting a game, in words.
-pub fn reason(name: &str) -> String {
+pub(crate) fn reason(name: &str) -> String {
     let words = match name {
         "speed" => "Speed",
         "elo_missing" => "Rating missing",
@@ -231,7 +240,7 @@ pub fn reason(name: &str) -> String {
 }
 
 /// A value of a metric, in words.
-pub fn figure(metric: &str, name: &str) -> String {
+pub(crate) fn figure(metric: &str, name: &str) -> String {
     let words = match (metric, name) {
         ("legality", "rate") => "Legal moves",
         ("agreement", "top1") => "Human move is the first choice",
@@ -269,12 +278,12 @@ pub fn figure(metric: &str, name: &str) -> String {
 }
 
 /// Whether a value is a share of something.
-pub fn is_share(metric: &str, name: &str) -> bool {
+pub(crate) fn is_share(metric: &str, name: &str) -> bool {
     !(metric == "full_games" && name == "plies")
 }
 
 /// A value with its interval, as a share or as a number.
-pub fn within(metric: &str, value: &Value) -> String {
+pub(crate) fn within(metric: &str, value: &Value) -> String {
     if is_share(metric, &value.name) { share(value) } else { number_within(value.value, Some(value.low), Some(value.high)) }
 }
 

@@ -8,7 +8,7 @@ use crate::text::{percent, plural};
 
 const SERIES: [(&str, &str, Hue); 2] = [("top5", "top-5", Hue::Orange), ("top1", "top-1", Hue::Blue)];
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("agreement");
     let final_score = point.finals("agreement").into_iter().next();
     let mut marks = Vec::new();
@@ -22,7 +22,7 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let last = shown[shown.len() - 1];
         n = last.n;
         let end = final_score.and_then(|score| score.value(name)).map_or(last.value, |value| value.value);
-        marks.extend(curve_to(&shown, final_score, name, hue, format!("{label} {}", percent(end, 1))));
+        marks.extend(curve_to(&shown, final_score, name, hue, &format!("{label} {}", percent(end, 1))));
         alt.push(format!("{label} agreement ends at {}", percent(end, 1)));
     }
     if marks.is_empty() {
@@ -41,5 +41,10 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     }
     let y = Axis::new("human move predicted", Unit::Share);
     let panel = Plane { heading: String::new(), x: tokens_axis(), y, marks, height: 250.0 };
-    Some(Drawing::one("Agreement with the human move, by training tokens", subtitle.join(" "), alt.join("; "), Panel::Plane(panel)))
+    Some(Drawing::one(
+        "Agreement with the human move, by training tokens",
+        subtitle.join(" "),
+        alt.join("; "),
+        Panel::Plane(panel),
+    ))
 }

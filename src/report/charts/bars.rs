@@ -11,7 +11,7 @@ const GAP: f64 = 10.0;
 /// Narrower panels put the name above the bar.
 const STACKED_BELOW: f64 = 420.0;
 
-pub fn height(bars: &Bars, panel_width: f64) -> f64 {
+pub(crate) fn height(bars: &Bars, panel_width: f64) -> f64 {
     let (labels, _) = labels(bars, panel_width);
     heading(bars) + labels.iter().map(|lines| row_height(lines, panel_width)).sum::<f64>() + 6.0
 }
@@ -44,7 +44,7 @@ fn labels(bars: &Bars, panel_width: f64) -> (Vec<Vec<String>>, f64) {
     (labels, room)
 }
 
-pub fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
+pub(crate) fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
     let (labels, label_room) = labels(bars, panel_width);
     let stacked = panel_width < STACKED_BELOW;
     let text = |row: &Row| fit(&row.text, TEXT, Weight::Regular, panel_width * if stacked { 0.75 } else { 0.45 });

@@ -6,7 +6,7 @@ use crate::report::results::{Point, Results};
 use crate::report::words::reason;
 use crate::text::{percent, plural, thousands};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let corpus = point.corpus()?;
     if corpus.read == 0 {
         return None;

@@ -8,25 +8,21 @@ use crate::stats::wilson;
 use crate::text::{percent_within, plural, si, thousands};
 
 /// Kinds of failure, as counted and as read.
-pub const KINDS: [(&str, &str); 4] = [
+pub(crate) const KINDS: [(&str, &str); 4] = [
     ("illegal_movement", "Own piece, illegal move"),
     ("empty_square", "From an empty square"),
     ("opponents_piece", "The opponent's piece"),
     ("special_token", "A special token"),
 ];
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let last = point.finals("legality").into_iter().next();
     let early = point.snapshots("legality").into_iter().find(|score| {
         score.score.checkpoint.step > 0 && last.is_none_or(|last| score.score.checkpoint.step < last.score.checkpoint.step)
     });
     let scores: Vec<&Measured> = [early, last].into_iter().flatten().collect();
     let all: Vec<Vec<Row>> = scores.iter().map(|score| rows(score)).collect();
-    let whole = all
-        .iter()
-        .flatten()
-        .map(|row| row.interval.map_or(row.value, |(_, high)| high))
-        .fold(0.0, f64::max);
+    let whole = all.iter().flatten().map(|row| row.interval.map_or(row.value, |(_, high)| high)).fold(0.0, f64::max);
     let alt = scores.iter().zip(&all).map(|(score, rows)| said(score, rows)).collect::<Vec<_>>().join("; ");
     let panels: Vec<_> = scores
         .iter()
@@ -34,7 +30,8 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         .filter(|(_, rows)| !rows.is_empty())
         .map(|(score, rows)| Panel::Bars(Bars { heading: heading(score), rows, shape: Shape::Bar, whole: Some(whole) }))
         .collect();
-    let subtitle = "Illegal tokens by kind, as a share of all sampled tokens. Whiskers: 95 % intervals; the panels have one axis.";
+    let subtitle =
+        "Illegal tokens by kind, as a share of all sampled tokens. Whiskers: 95 % intervals; the panels have one axis.";
     let title = "What the illegal moves were".to_owned();
     (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.to_owned(), alt, columns: 1, panels })
 }
@@ -51,7 +48,13 @@ fn rows(score: &Measured) -> Vec<Row> {
             let count = *score.score.counts.get(kind)?;
             let share = wilson::share(count.min(n), n)?;
             let text = format!("{} · {}", thousands(count), percent_within(share.value, Some(share.low), Some(share.high)));
-            Some(Row { label: label.to_owned(), value: share.value, interval: Some((share.low, share.high)), text, hue: Hue::Blue })
+            Some(Row {
+                label: label.to_owned(),
+                value: share.value,
+                interval: Some((share.low, share.high)),
+                text,
+                hue: Hue::Blue,
+            })
         })
         .collect()
 }

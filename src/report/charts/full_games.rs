@@ -9,7 +9,7 @@ use crate::text::{percent, percent_within, plural, significant, temperature};
 const PANELS: [(&str, &str, Unit); 2] =
     [("clean", "Games without an illegal move", Unit::Share), ("plies", "Mean length in plies", Unit::Number)];
 
-pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
     let scores = results.full_games(point);
     if scores.len() < 2 {
         return None;
@@ -22,8 +22,7 @@ pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
     let panels = PANELS
         .into_iter()
         .map(|(name, heading, unit)| {
-            let values: Vec<_> =
-                scores.iter().filter_map(|score| Some((score.temperature()?, score.value(name)?))).collect();
+            let values: Vec<_> = scores.iter().filter_map(|score| Some((score.temperature()?, score.value(name)?))).collect();
             let points: Vec<_> = values.iter().map(|(x, value)| (*x, value.value)).collect();
             let mut marks: Vec<_> = values
                 .iter()
@@ -57,7 +56,7 @@ pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
     Some(Drawing { title: "Full games, by sampling temperature".to_owned(), subtitle, alt, columns: 2, panels })
 }
 
-pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("full_games");
     let asked = scores.first()?.temperature();
     let last = point.finals("full_games").into_iter().find(|score| score.temperature() == asked);
@@ -77,7 +76,7 @@ pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         let value = last.and_then(|score| score.value(name)).map_or(end.value, |value| value.value);
         let label = if unit == Unit::Share { percent(value, 1) } else { significant(value, 3) };
         alt.push(format!("{heading}: {label} at the end"));
-        let mut marks = curve_to(&shown, last, name, Hue::Blue, label);
+        let mut marks = curve_to(&shown, last, name, Hue::Blue, &label);
         let mut y = Axis::new("", unit);
         match unit {
             Unit::Share => y = y.include([0.0]),

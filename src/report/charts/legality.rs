@@ -6,7 +6,7 @@ use super::style::Hue;
 use crate::report::results::{Point, Results};
 use crate::text::{percent, percent_within, plural, temperature};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("legality");
     let all = samples(&scores, "rate");
     let (shown, untrained) = without_untrained(all);

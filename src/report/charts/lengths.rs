@@ -5,7 +5,7 @@ use super::style::Hue;
 use crate::report::results::{Point, Results};
 use crate::text::{plural, thousands};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let corpus = point.corpus()?;
     let mean = corpus.mean_plies()?;
     let (shortest, longest) = (corpus.lengths.first()?.0, corpus.lengths.last()?.0);
@@ -25,7 +25,8 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         })
         .collect();
     let marks = vec![Mark::Columns { bins, hue: Hue::Blue }, Mark::Upright { x: mean, label: format!("mean {mean:.1} plies") }];
-    let subtitle = format!("{} by their length, in steps of {}.", plural("kept game", corpus.kept), plural("ply", u64::from(bin)));
+    let subtitle =
+        format!("{} by their length, in steps of {}.", plural("kept game", corpus.kept), plural("ply", u64::from(bin)));
     let alt = format!("{} games have {mean:.1} plies on average, from {shortest} to {longest}", thousands(corpus.kept));
     let y = Axis::new("games", Unit::Count).include([0.0]);
     let x = Axis::new("plies", Unit::Number);

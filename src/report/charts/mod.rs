@@ -29,37 +29,37 @@ use style::{Hue, LEADING, TEXT, TITLE, Weight, wrap};
 
 use super::results::{Point, Results};
 
-pub(super) use canvas::alone;
-pub(super) use png::{Fonts, png};
-pub(super) use rules::RULES;
-pub(super) use style::{Hue as Colour, hex};
+pub(crate) use canvas::alone;
+pub(crate) use png::{Fonts, png};
+pub(crate) use rules::RULES;
+pub(crate) use style::{Hue as Colour, hex};
 
 /// One chart of a point of the sweep; none where its numbers are missing.
-pub(super) struct Chart {
-    pub name: &'static str,
+pub(crate) struct Chart {
+    pub(crate) name: &'static str,
     /// The table with its numbers.
-    pub table: &'static str,
+    pub(crate) table: &'static str,
     /// The section of the page.
-    pub section: Section,
-    pub draw: fn(&Results, &Point) -> Option<Drawing>,
+    pub(crate) section: Section,
+    pub(crate) draw: fn(&Results, &Point) -> Option<Drawing>,
 }
 
 /// A chart of the run as a whole.
-pub(super) struct Overview {
-    pub name: &'static str,
-    pub table: &'static str,
-    pub draw: fn(&Results) -> Option<Drawing>,
+pub(crate) struct Overview {
+    pub(crate) name: &'static str,
+    pub(crate) table: &'static str,
+    pub(crate) draw: fn(&Results) -> Option<Drawing>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
+pub(crate) enum Section {
     Measured,
     Trained,
     Corpus,
 }
 
 /// In the order of the page.
-pub(super) const CHARTS: &[Chart] = &[
+pub(crate) const CHARTS: &[Chart] = &[
     Chart { name: "legality", table: "metrics", section: Section::Measured, draw: legality::draw },
     Chart { name: "failures", table: "failures", section: Section::Measured, draw: failures::draw },
     Chart { name: "agreement", table: "metrics", section: Section::Measured, draw: agreement::draw },
@@ -73,20 +73,20 @@ pub(super) const CHARTS: &[Chart] = &[
     Chart { name: "lengths", table: "lengths", section: Section::Corpus, draw: lengths::draw },
 ];
 
-pub(super) const OVERVIEW: &[Overview] = &[
+pub(crate) const OVERVIEW: &[Overview] = &[
     Overview { name: "points", table: "metrics", draw: points::draw },
     Overview { name: "timeline", table: "stages", draw: timeline::draw },
 ];
 
 /// At a desk, and on a telephone.
-pub(super) const WIDE: f64 = 680.0;
-pub(super) const NARROW: f64 = 350.0;
+pub(crate) const WIDE: f64 = 680.0;
+pub(crate) const NARROW: f64 = 350.0;
 
 const MARGIN: f64 = 14.0;
 const GUTTER: f64 = 30.0;
 
 /// Draws at a width, in pixels; the height follows.
-pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
+pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
     let inner = width - 2.0 * MARGIN;
     let title = wrap(&drawing.title, TITLE, Weight::Bold, inner);
     let subtitle = wrap(&drawing.subtitle, TEXT, Weight::Regular, inner);
@@ -129,7 +129,7 @@ pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
 
 /// The width of a text in the embedded font, for the tests of the whole.
 #[cfg(test)]
-pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
+pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
     style::width(text, size, if bold { Weight::Bold } else { Weight::Regular })
 }
 

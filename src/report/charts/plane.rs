@@ -22,7 +22,7 @@ struct EndLabel {
     hue: Hue,
 }
 
-pub fn height(plane: &Plane) -> f64 {
+pub(crate) fn height(plane: &Plane) -> f64 {
     above(plane) + plane.height + BELOW
 }
 
@@ -33,7 +33,7 @@ fn above(plane: &Plane) -> f64 {
     heading + label + uprights as f64 * LINE + 8.0
 }
 
-pub fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
+pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
     let x = range(&plane.x, plane.marks.iter().flat_map(xs), 0.0);
     let y = range(&plane.y, plane.marks.iter().flat_map(ys), 0.06);
     let y_ticks = ticks(y, plane.y.unit, (plane.height / 38.0) as usize);
@@ -46,7 +46,14 @@ pub fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width
     let plot_bottom = plot_top + plane.height;
     let plot = canvas.plot(x.0..x.1, y.0..y.1, (plot_left, plot_top), (plot_right, plot_bottom));
 
-    canvas.text((left, top + TEXT), Anchor::Start, TEXT, Weight::Bold, Hue::Ink, &fit(&plane.heading, TEXT, Weight::Bold, panel_width));
+    canvas.text(
+        (left, top + TEXT),
+        Anchor::Start,
+        TEXT,
+        Weight::Bold,
+        Hue::Ink,
+        &fit(&plane.heading, TEXT, Weight::Bold, panel_width),
+    );
     let y_label = fit(&plane.y.label, TICK, Weight::Regular, panel_width);
     let heading = if plane.heading.is_empty() { 0.0 } else { HEADING };
     canvas.text((left, top + heading + TICK), Anchor::Start, TICK, Weight::Regular, Hue::Soft, &y_label);
@@ -187,8 +194,10 @@ fn thin(points: &[(f64, f64)], columns: f64) -> Vec<(f64, f64)> {
     let mut thinned = Vec::new();
     for bucket in points.chunk_by(|a, b| column(a.0) == column(b.0)) {
         let by_height = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let mut kept: Vec<_> =
-            [bucket.first(), bucket.iter().min_by(by_height), bucket.iter().max_by(by_height), bucket.last()].into_iter().flatten().collect();
+        let mut kept: Vec<_> = [bucket.first(), bucket.iter().min_by(by_height), bucket.iter().max_by(by_height), bucket.last()]
+            .into_iter()
+            .flatten()
+            .collect();
         kept.sort_by(|a, b| a.0.total_cmp(&b.0));
         kept.dedup();
         thinned.extend(kept);
@@ -294,7 +303,7 @@ fn ys(mark: &Mark) -> Vec<f64> {
 }
 
 /// The axis that panels share: what shows the marks of all of them.
-pub fn shared_y(marks: &[&[Mark]], unit: Unit, include: &[f64]) -> (f64, f64) {
+pub(crate) fn shared_y(marks: &[&[Mark]], unit: Unit, include: &[f64]) -> (f64, f64) {
     let axis = Axis::new("", unit).include(include.iter().copied());
     range(&axis, marks.iter().flat_map(|marks| marks.iter()).flat_map(ys), 0.06)
 }

@@ -7,9 +7,9 @@ use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
 use crate::text::{percent, percent_within, plural};
 
-pub const RULES: [(&str, &str); 4] =
+pub(crate) const RULES: [(&str, &str); 4] =
     [("castling", "Castling"), ("en_passant", "En passant"), ("promotion", "Promotion"), ("check", "In check")];
-pub const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
+pub(crate) const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
     ("legal", "legal", Hue::Blue, Stroke::Strong),
     ("mass", "mass", Hue::Faint, Stroke::Thin),
     ("human", "human", Hue::Orange, Stroke::Strong),
@@ -17,7 +17,7 @@ pub const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
 
 const WHERE: &str = "Positions where the human castled, took en passant, promoted, or stood in check; one axis for all.";
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("rules");
     let last = point.finals("rules").into_iter().next();
     if scores.len() < 2 { last.and_then(figures) } else { curves(&scores, last) }
@@ -109,9 +109,8 @@ fn figures(score: &Measured) -> Option<Drawing> {
                     })
                 })
                 .collect();
-            (!rows.is_empty()).then(|| {
-                Panel::Bars(Bars { heading: heading.to_owned(), rows, shape: Shape::Bar, whole: Some(1.0) })
-            })
+            (!rows.is_empty())
+                .then(|| Panel::Bars(Bars { heading: heading.to_owned(), rows, shape: Shape::Bar, whole: Some(1.0) }))
         })
         .collect();
     let n = score.score.values.iter().map(|value| value.n).max()?;

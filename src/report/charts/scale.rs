@@ -4,7 +4,7 @@ use super::drawing::{Axis, Unit};
 use crate::text::{si, significant};
 
 /// The range that shows `values`, which may be none, equal, or not finite.
-pub fn range(axis: &Axis, values: impl IntoIterator<Item = f64>, pad: f64) -> (f64, f64) {
+pub(crate) fn range(axis: &Axis, values: impl IntoIterator<Item = f64>, pad: f64) -> (f64, f64) {
     if let Some(range) = axis.range {
         return widened(range);
     }
@@ -21,8 +21,10 @@ pub fn range(axis: &Axis, values: impl IntoIterator<Item = f64>, pad: f64) -> (f
     let pad = pad * (wide_high - wide_low);
     // A bound that was asked for is the end of the axis.
     let asked = |bound: f64| axis.include.contains(&bound);
-    let (low, high) =
-        (if asked(low) && low < high { low } else { wide_low - pad }, if asked(high) && low < high { high } else { wide_high + pad });
+    let (low, high) = (
+        if asked(low) && low < high { low } else { wide_low - pad },
+        if asked(high) && low < high { high } else { wide_high + pad },
+    );
     match axis.unit {
         Unit::Share if low >= -0.5 && high <= 1.5 => (low.max(0.0), high.min(1.0)),
         _ => (low, high),
@@ -40,7 +42,7 @@ fn widened((low, high): (f64, f64)) -> (f64, f64) {
 }
 
 /// At most `most` round values within the range, in order, with their labels.
-pub fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, String)> {
+pub(crate) fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, String)> {
     let rough = (high - low) / most.max(1) as f64;
     if !rough.is_finite() || rough <= 0.0 {
         return Vec::new();

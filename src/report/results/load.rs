@@ -48,7 +48,8 @@ impl Results {
 
 fn needed<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let bytes = fs::read(path).map_err(|_| {
-        Fixable::usage(format!("`{}` is not there, so this is no run's folder", path.display())).hint("`philidor ls` lists the runs")
+        Fixable::usage(format!("`{}` is not there, so this is no run's folder", path.display()))
+            .hint("`philidor ls` lists the runs")
     })?;
     serde_json::from_slice(&bytes).with_context(|| format!("reading `{}`", path.display()))
 }
