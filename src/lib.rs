@@ -6,14 +6,21 @@ pub mod progress;
 pub mod random;
 pub mod text;
 
-// The spine: what is asked, what must happen, how each step is done, what is kept.
+// The spine: what is asked, what must happen, how each step is done, what is kept, what happened, what it means.
+pub mod estimate;
 pub mod experiment;
+pub mod explain;
 pub mod plan;
+pub mod provenance;
 pub mod report;
+pub mod run;
+pub mod runs;
 pub mod stages;
 pub mod store;
+pub mod worker;
 
 // The domain: plain values in, plain values out; none of it knows the spine.
+pub mod arena;
 pub mod chess;
 pub mod corpus;
 pub mod data;
@@ -21,3 +28,9 @@ pub mod measure;
 pub mod model;
 pub mod stats;
 pub mod train;
+
+// The edges.
+pub mod cli;
+pub mod commands;
+pub mod export;
+pub mod ui;

@@ -1,5 +1,6 @@
 //! What belongs to this machine and never enters a key: folders, devices, threads, engine paths.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,9 @@ pub struct Machine {
     pub stockfish: PathBuf,
     /// Minutes between two checkpoints of a training.
     pub checkpoint_minutes: f64,
+    /// Where the corpus files of the experiment at hand lie, by the BLAKE3 digest of their content.
+    #[serde(default)]
+    pub files: BTreeMap<String, PathBuf>,
 }
 
 impl Default for Machine {
@@ -33,6 +37,7 @@ impl Default for Machine {
             threads: 0,
             stockfish: "stockfish".into(),
             checkpoint_minutes: 5.0,
+            files: BTreeMap::new(),
         }
     }
 }

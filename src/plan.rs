@@ -141,6 +141,10 @@ impl Plan {
     /// # Panics
     ///
     /// Where a stage does not serialise to JSON, which is a bug in the stage.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the plan takes the stage; a borrowed one could be changed and added twice"
+    )]
     pub fn add<S: Stage>(&mut self, stage: S, origins: &[(&str, &str)]) -> Handle<S::Output> {
         let manifest = json!({ "stage": S::NAME, "version": S::VERSION, "with": &stage });
         let key = Key::of(&manifest);

@@ -161,6 +161,8 @@ pub struct Claimed {
     _lock: File,
 }
 
+const SPENT: &str = ".seconds";
+
 pub struct Store {
     root: PathBuf,
 }
@@ -244,6 +246,14 @@ impl Store {
         Ok(Claim::Make(Claimed { part, whole, key: node.key, _lock: lock }))
     }
 
+    /// Holds the unfinished folder of a node, waiting for whoever still writes there.
+    pub fn lock_folder(&self, node: &Node) -> Result<File> {
+        let path = self.root.join(Self::VERSION).join("locks").join(format!("{}.folder", node.key.full()));
+        let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?.into_file();
+        file.lock().with_context(|| format!("waiting for `{}`", path.display()))?;
+        Ok(file)
+    }
+
     fn lock(&self, node: &Node, wait: Wait, waiting: &mut dyn FnMut(&str)) -> Result<File> {
         let path = self.root.join(Self::VERSION).join("locks").join(node.key.full());
         let mut file = fs::OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?.into_file();
@@ -277,11 +287,24 @@ impl Claimed {
         &self.part
     }
 
+    /// Seconds that earlier tries spent on this part.
+    pub fn seconds_spent(&self) -> f64 {
+        let text = fs::read_to_string(self.part.join(SPENT)).unwrap_or_default();
+        text.trim().parse().unwrap_or(0.0)
+    }
+
+    /// Leaves a note of the seconds spent, for the next try to add to. Losing it loses an estimate, no more.
+    pub fn spend(&self, seconds: f64) {
+        fs::write(self.part.join(SPENT), format!("{seconds:.3}")).ok();
+    }
+
     /// Makes the part whole: digests, fsync, manifest, rename.
     pub fn commit(self, made_of: &Value, made_by: MadeBy) -> Result<Manifest> {
-        let resume = self.part.join(Resume::FILE);
-        if resume.exists() {
-            fs::remove_file(resume)?;
+        for name in [Resume::FILE, SPENT] {
+            let path = self.part.join(name);
+            if path.exists() {
+                fs::remove_file(path)?;
+            }
         }
         let mut files = BTreeMap::new();
         digest_files(&self.part, &self.part, &mut files)?;
@@ -326,10 +349,13 @@ fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest
 /// Writes a file that is whole or absent under its name, even after a power cut.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let dir = path.parent().expect("a file lies in a folder");
-    let mut file = tempfile::NamedTempFile::new_in(dir).with_context(|| format!("writing in `{}`", dir.display()))?;
-    file.write_all(bytes).with_context(|| format!("writing `{}`", path.display()))?;
-    file.as_file().sync_all()?;
-    file.persist(path).with_context(|| format!("writing `{}`", path.display()))?;
+    let mut name = path.file_name().expect("a file has a name").to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let partial = dir.join(name);
+    let mut file = fs::File::create(&partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&partial, path)?;
     sync_dir(dir)
 }
 

@@ -7,7 +7,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// A PGN file, named for people, identified by the BLAKE3 digest of its bytes.
-    File { name: String, blake3: String },
+    File {
+        /// Never in a key: the same bytes under another name are the same games.
+        #[serde(skip_serializing_if = "String::is_empty", default)]
+        name: String,
+        blake3: String,
+    },
     /// A month of the public archive of rated standard games, as `2026-07`.
     Month {
         month: String,
@@ -17,14 +22,35 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// Only what decides the games.
+    #[must_use]
+    pub fn nameless(&self) -> Self {
+        match self {
+            Self::File { blake3, .. } => Self::File { name: String::new(), blake3: blake3.clone() },
+            month @ Self::Month { .. } => month.clone(),
+        }
+    }
+
+    /// What people call it: the file's name, or that of the month in the archive.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File { name, blake3 } if name.is_empty() => blake3.chars().take(8).collect(),
+            Self::File { name, .. } => name.clone(),
+            Self::Month { month, .. } => format!("lichess_db_standard_rated_{month}.pgn.zst"),
+        }
+    }
+}
+
 /// Which games are kept. The first rule that fails names the reason; rules left out keep everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keep {
-    /// Speeds as named in the `Event` tag, such as `Bullet`; a game of one of them is rejected.
+    /// Speeds as named in the `Event` tag; a game whose `Event` holds one of them is rejected, so `Bullet` rejects
+    /// `UltraBullet` too, as published.
     pub exclude_speeds: Vec<String>,
-    /// Lowest and highest rating, both players, inclusive.
+    /// Lowest and highest rating, both players, inclusive; [`Keep::ANY`] asks for no rating at all.
     pub elo: [u32; 2],
-    /// Accepted values of the `Termination` tag.
+    /// Accepted values of the `Termination` tag; none accepts any.
     pub terminations: Vec<String>,
     /// Fewest and most plies, inclusive.
     pub plies: [u32; 2],

@@ -1,3 +1,5 @@
 //! Games as tokens in files, how they are split, and which windows of them are trained on.
 
+pub mod sampler;
+pub mod split;
 pub mod tokens;

@@ -4,11 +4,13 @@
 //! memory and on disk. Two scores are comparable where their protocols have one fingerprint.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::stats::{Estimate, mean, wilson};
+use crate::text::thousands;
 
 /// One metric of one checkpoint, as in `score.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,8 +117,16 @@ impl Value {
     }
 }
 
+impl fmt::Display for Value {
+    /// `rate 97.86 % [97.65, 98.05], n = 20,000`; shares as percentages.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, n, low, high, method, .. } = self;
+        let (scale, unit) = if method == wilson::METHOD { (100.0, " %") } else { (1.0, "") };
+        write!(f, "{name} {:.2}{unit} [{:.2}, {:.2}], n = {}", value * scale, low * scale, high * scale, thousands(*n))
+    }
+}
+
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "known answers are exact")]
 mod tests {
     use std::collections::BTreeSet;
 

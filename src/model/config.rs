@@ -16,6 +16,14 @@ pub struct ModelConfig {
     pub context: u32,
 }
 
+/// The kind that matrices are multiplied in. The residual stream, norms, softmax and loss are float32 in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    F32,
+    Bf16,
+}
+
 impl ModelConfig {
     /// Parameters without embeddings: per layer 4 · width² (attention), 3 · width · hidden (SwiGLU), two norms; and the last norm.
     pub fn parameters(&self) -> u64 {

@@ -2,11 +2,21 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use crate::data::tokens::TokenFile;
 use crate::measure::metric::{Checkpoint, Metric};
+use crate::measure::positions::ValidationGames;
+use crate::measure::predictor::Predictor;
+use crate::measure::score::MeasuredCheckpoint;
+pub use crate::measure::score::Score;
+use crate::measure::{measure, protocol};
+use crate::model::decoder::Decoder;
+use crate::model::device;
 use crate::plan::{Artifact, Cx, Handle, Stage};
+use crate::progress::Progress;
 
 use super::encode::Tokens;
 use super::train::Trained;
@@ -19,15 +29,18 @@ pub struct Evaluate {
     pub metric: Metric,
 }
 
-pub struct Score;
-
 impl Stage for Evaluate {
     const NAME: &'static str = "evaluate";
     const VERSION: u32 = 1;
     type Output = Score;
 
-    fn run(&self, _cx: &Cx, _out: &Path) -> Result<()> {
-        bail!("not built yet")
+    fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
+        let (tokens, trained) = (cx.open(self.tokens)?, cx.open(self.trained)?);
+        let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
+        let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
+        let step = trained.step_of(self.checkpoint)?;
+        let checkpoint = MeasuredCheckpoint { name: name(self.checkpoint), step, tokens: trained.tokens_at(step) };
+        score(&self.metric, checkpoint, &decoder, &tokens.validation, out, &cx.progress)
     }
 
     fn detail(&self) -> String {
@@ -44,8 +57,100 @@ impl Stage for Evaluate {
     }
 }
 
+/// What the score calls a checkpoint: as it was asked for.
+fn name(checkpoint: Checkpoint) -> String {
+    match checkpoint {
+        Checkpoint::Best => "best".to_owned(),
+        Checkpoint::Last => "last".to_owned(),
+        Checkpoint::Step(step) => format!("step-{step:08}"),
+    }
+}
+
+/// Measures, and writes `score.json`, and `games.txt` where games were played.
+fn score(
+    metric: &Metric,
+    checkpoint: MeasuredCheckpoint,
+    predictor: &dyn Predictor,
+    validation: &TokenFile,
+    out: &Path,
+    progress: &Progress,
+) -> Result<()> {
+    let games = ValidationGames::new((0..validation.games()).map(|game| validation.game(game)).collect());
+    let measured = measure(metric, predictor, &games, progress)?;
+    let data = blake3::hash(bytemuck::cast_slice(validation.tokens())).to_hex();
+    let protocol = protocol(metric, &data, predictor.context() as u32);
+    let score = Score {
+        metric: metric.name().to_owned(),
+        version: protocol.version,
+        checkpoint,
+        fingerprint: protocol.fingerprint(),
+        protocol,
+        values: measured.values,
+        counts: measured.counts,
+    };
+    fs::write(out.join("score.json"), serde_json::to_string_pretty(&score)? + "\n")?;
+    if !measured.games.is_empty() {
+        fs::write(out.join("games.txt"), measured.games.join("\n") + "\n")?;
+    }
+    Ok(())
+}
+
 impl Artifact for Score {
-    fn open(_dir: &Path) -> Result<Self> {
-        Ok(Self)
+    fn open(dir: &Path) -> Result<Self> {
+        let path = dir.join("score.json");
+        serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tch::Device;
+
+    use super::*;
+    use crate::chess::vocabulary::parse;
+    use crate::data::tokens::{Framing, TokenWriter};
+    use crate::model::config::ModelConfig;
+    use crate::progress::silent;
+
+    /// A few games as the encode stage leaves them.
+    fn validation(dir: &Path) -> TokenFile {
+        let [tokens, ends] = ["validation.u16", "validation.ends.u64"].map(|name| dir.join(name));
+        let mut writer = TokenWriter::create(&tokens, &ends, Framing::Marked).expect("a folder to write to");
+        for game in ["e2e4 e7e5 g1f3 b8c6", "f2f3 e7e5 g2g4 d8h4"] {
+            let moves: Vec<u16> = game.split(' ').map(|text| parse(text).expect("in the vocabulary")).collect();
+            writer.push(&moves).expect("room to write");
+        }
+        writer.finish().expect("room to write");
+        TokenFile::open(&tokens, &ends, Framing::Marked).expect("just written")
+    }
+
+    #[test]
+    fn a_score_is_read_as_it_was_written_and_written_the_same_twice() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let validation = validation(dir.path());
+        let config = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 32 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
+        let checkpoint = MeasuredCheckpoint { name: name(Checkpoint::Step(500)), step: 500, tokens: 16_000 };
+        for metric in [
+            Metric::Legality { positions: 50, temperature: 1.0, seed: 5 },
+            Metric::Agreement { positions: 50, seed: 5 },
+            Metric::Rules { positions: 5, seed: 5 },
+            Metric::FullGames { games: 5, temperature: 1.0, seed: 5 },
+        ] {
+            let written = ["a", "b"].map(|name| {
+                let out = dir.path().join(metric.name()).join(name);
+                fs::create_dir_all(&out).expect("a folder to write to");
+                score(&metric, checkpoint.clone(), &decoder, &validation, &out, &silent()).expect("games to measure on");
+                out
+            });
+            let files = written.each_ref().map(|out| ["score.json", "games.txt"].map(|file| fs::read(out.join(file)).ok()));
+            assert_eq!(files[0], files[1]);
+            assert_eq!(files[0][1].is_some(), metric.name() == "full_games");
+
+            let read = Score::open(&written[0]).expect("just written");
+            assert_eq!((read.metric.as_str(), read.checkpoint.name.as_str()), (metric.name(), "step-00000500"));
+            assert_eq!(read.fingerprint, read.protocol.fingerprint());
+            assert_eq!(read.protocol.context, 32);
+        }
     }
 }

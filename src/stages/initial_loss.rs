@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::model::config::ModelConfig;
+use crate::model::device;
 use crate::plan::{Artifact, Cx, Handle, Stage};
 use crate::train::config::InitialLoss;
+use crate::train::files::write_json;
+use crate::train::gates::{initial_loss, initial_range, judge_initial};
 
 use super::encode::Tokens;
 
@@ -33,8 +36,14 @@ impl Stage for InitialLossGate {
     const VERSION: u32 = 1;
     type Output = Verdict;
 
-    fn run(&self, _cx: &Cx, _out: &Path) -> Result<()> {
-        bail!("not built yet")
+    fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
+        let tokens = cx.open(self.tokens)?;
+        let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
+        let measured = initial_loss(&self.model, self.seed, tokens.validation.tokens(), device)?;
+        judge_initial(measured, self.gate)?;
+        let [low, high] = initial_range(self.gate);
+        let wanted = format!("{low:.3} … {high:.3}, around ln(1971)");
+        write_json(&out.join("verdict.json"), &Verdict { gate: Self::NAME.to_owned(), measured, wanted, passed: true })
     }
 }
 

@@ -3,6 +3,8 @@
 //! [`plan`] is the graph, and the documentation of the data flow. A new stage is one file, one line in
 //! [`LOCAL`] or [`TORCH`], and one `add` in `plan`.
 
+#[cfg(test)]
+pub(crate) mod bench;
 pub mod encode;
 pub mod evaluate;
 pub mod fetch;
@@ -13,9 +15,11 @@ pub mod parse;
 mod plan;
 pub mod train;
 mod work;
+mod workshop;
 
 pub use plan::{Handles, plan};
 pub use work::{Work, here};
+pub use workshop::Workshop;
 
 use work::entry;
 

@@ -2,12 +2,16 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Fixable;
 use crate::model::config::ModelConfig;
-use crate::plan::{Cx, Handle, Stage};
+use crate::model::device;
+use crate::plan::{Cost, Cx, Handle, Stage};
 use crate::train::config::{Overfit, TrainConfig};
+use crate::train::files::write_json;
+use crate::train::gates::overfit;
 
 use super::encode::Tokens;
 use super::initial_loss::Verdict;
@@ -26,7 +30,32 @@ impl Stage for OverfitGate {
     const VERSION: u32 = 1;
     type Output = Verdict;
 
-    fn run(&self, _cx: &Cx, _out: &Path) -> Result<()> {
-        bail!("not built yet")
+    fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
+        let tokens = cx.open(self.tokens)?;
+        let last = (self.gate.games as usize).checked_sub(1);
+        let Some(&end) = last.and_then(|last| tokens.train.ends().get(last)) else {
+            return Err(Fixable::refused(format!(
+                "the overfit gate asks for {} training games, and there are `{}`",
+                self.gate.games,
+                tokens.train.games()
+            ))
+            .hint("set gates.overfit.games to no more than there are, and at least 1")
+            .into());
+        };
+        let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
+        let few = &tokens.train.tokens()[..end as usize];
+        let reached = overfit(&self.train, &self.model, self.gate, few, out, device, cx.progress)?;
+        let verdict = Verdict {
+            gate: Self::NAME.to_owned(),
+            measured: reached.loss,
+            wanted: format!("below {} within {} steps; reached in {}", self.gate.below, self.gate.steps, reached.steps),
+            passed: true,
+        };
+        write_json(&out.join("verdict.json"), &verdict)
+    }
+
+    fn cost(&self) -> Cost {
+        let tokens = self.gate.steps as f64 * self.train.tokens_per_step(self.model.context) as f64;
+        Cost { flops: tokens * self.model.flops_per_token() as f64, ..Cost::default() }
     }
 }

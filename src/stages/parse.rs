@@ -1,12 +1,17 @@
 //! An archive to games: the kept ones as moves in the vocabulary, the rejected ones counted by reason.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::config::Keep;
-use crate::plan::{Artifact, Cx, Handle, Stage};
+use crate::corpus::packed::Packed;
+use crate::corpus::pgn::parse;
+use crate::corpus::report::ParseReport;
+use crate::data::tokens::{Framing, TokenFile, TokenWriter};
+use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
 
 use super::fetch::Archive;
 
@@ -18,22 +23,70 @@ pub struct Parse {
     pub moves: Option<u64>,
 }
 
+/// The kept games of one source, in its order.
 pub struct Games {
-    pub dir: PathBuf,
+    pub moves: TokenFile,
+    pub report: ParseReport,
 }
 
 impl Stage for Parse {
     const NAME: &'static str = "parse";
+    // 1: moves of kept games back to back, their ends, and the account of the rest.
     const VERSION: u32 = 1;
     type Output = Games;
 
-    fn run(&self, _cx: &Cx, _out: &Path) -> Result<()> {
-        bail!("not built yet")
+    fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
+        let archive = cx.open(self.archive)?;
+        let file = Packed::open(&archive.path, &archive.name)?;
+        let mut games = TokenWriter::create(&out.join("moves.u16"), &out.join("ends.u64"), Framing::Bare)?;
+        let report = parse(file, &self.keep, self.moves, cx.progress, &mut |moves| games.push(moves))?;
+        games.finish()?;
+        Ok(fs::write(out.join("report.json"), serde_json::to_vec(&report)?)?)
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { disk_bytes: self.moves.map_or(0, |moves| 2 * moves), ..Cost::default() }
     }
 }
 
 impl Artifact for Games {
     fn open(dir: &Path) -> Result<Self> {
-        Ok(Self { dir: dir.to_owned() })
+        let path = dir.join("report.json");
+        let report = serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))?;
+        Ok(Self { moves: TokenFile::open(&dir.join("moves.u16"), &dir.join("ends.u64"), Framing::Bare)?, report })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Exit, exit_of};
+    use crate::export::games::games;
+    use crate::stages::bench::Bench;
+
+    #[test]
+    fn kept_games_and_the_account_come_back_the_same_each_time() {
+        let text = b"1. e4 e5 *\n\n1. e5 *\n\n1. d4 1-0\n";
+        let made = [(); 2].map(|()| {
+            let mut bench = Bench::default();
+            let archive = bench.archive(text);
+            let parsed = bench.make(Parse { archive, keep: Keep::default(), moves: None });
+            let opened = bench.open(parsed);
+            let mut lines = Vec::new();
+            games(&opened.moves, &mut lines).expect("written");
+            assert_eq!(lines, b"e2e4 e7e5\nd2d4\n");
+            assert_eq!((opened.report.read, opened.report.reasons().as_str()), (3, "invalid_san 1"));
+            bench.bytes("parse", parsed)
+        });
+        assert_eq!(made[0], made[1]);
+    }
+
+    #[test]
+    fn a_file_without_games_fails_and_names_the_file() {
+        let mut bench = Bench::default();
+        let archive = bench.archive(b"\x7fELF");
+        let (error, _) = bench.fail(Parse { archive, keep: Keep::default(), moves: None });
+        assert_eq!(exit_of(&error), Exit::Failed);
+        assert_eq!(error.to_string(), "`games.pgn` holds no games: it begins with the bytes `7f 45 4c 46`");
     }
 }

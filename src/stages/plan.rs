@@ -35,7 +35,7 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
         .sources
         .iter()
         .map(|source| {
-            let archive = plan.add(Fetch { source: source.clone() }, &[("source", "corpus")]);
+            let archive = plan.add(Fetch { source: source.nameless() }, &[("source", "corpus")]);
             let parse = Parse { archive, keep: e.corpus.keep.clone(), moves: e.corpus.moves };
             plan.add(parse, &[("keep", "corpus.keep"), ("moves", "corpus.moves")])
         })

@@ -1,13 +1,21 @@
 //! Tokens to weights: snapshots, the best and the last, and the curve of the loss.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use crate::chess::vocabulary::VOCABULARY_SIZE;
+use crate::error::Fixable;
+use crate::measure::metric::Checkpoint;
 use crate::model::config::ModelConfig;
-use crate::plan::{Artifact, Cx, Handle, Stage};
-use crate::train::config::TrainConfig;
+use crate::model::device;
+use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
+use crate::train::config::{Length, Precision, TrainConfig, snapshot_steps};
+use crate::train::files::snapshot_file;
+use crate::train::run::{Session, TrainingTokens, train};
 
 use super::encode::Tokens;
 
@@ -20,6 +28,8 @@ pub struct Train {
 
 pub struct Trained {
     pub dir: PathBuf,
+    config: ModelConfig,
+    tokens_per_step: u64,
 }
 
 impl Stage for Train {
@@ -28,13 +38,101 @@ impl Stage for Train {
     const RESUMES: bool = true;
     type Output = Trained;
 
-    fn run(&self, _cx: &Cx, _out: &Path) -> Result<()> {
-        bail!("not built yet")
+    fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
+        let tokens = cx.open(self.tokens)?;
+        let threads = cx.machine.threads();
+        let start = Instant::now();
+        let session = Session {
+            device: device::open(&cx.machine.device, threads, None)?,
+            threads,
+            checkpoint_every: Duration::try_from_secs_f64(cx.machine.checkpoint_minutes * 60.0)
+                .context("the minutes between two checkpoints are no time")?,
+            clock: &|| start.elapsed(),
+            progress: cx.progress,
+        };
+        let tokens = TrainingTokens { train: tokens.train.tokens(), validation: tokens.validation.tokens() };
+        train(&self.train, &self.model, tokens, out, session)
+    }
+
+    /// Unknown where the length is told in epochs: the tokens are not counted yet.
+    fn cost(&self) -> Cost {
+        let Length::Steps(steps) = self.train.length else { return Cost::default() };
+        let parameters = self.model.parameters() + self.model.embedding_parameters();
+        let tokens = steps as f64 * self.train.tokens_per_step(self.model.context) as f64;
+        let weights = 1 + snapshot_steps(steps, self.train.snapshots.every).len() as u64;
+        Cost {
+            flops: tokens * self.model.flops_per_token() as f64,
+            input_bytes: 0,
+            disk_bytes: weights * 4 * parameters,
+            device_bytes: device_bytes(&self.model, &self.train, parameters),
+        }
+    }
+}
+
+/// A rough account of the peak: weights, gradients and two moments in float32, what the backward pass needs of each layer,
+/// and the logits with their gradient.
+fn device_bytes(model: &ModelConfig, train: &TrainConfig, parameters: u64) -> u64 {
+    let tokens = u64::from(train.batch) * u64::from(model.context);
+    let kind_bytes = match train.precision {
+        Precision::F32 => 4,
+        Precision::Bf16 => 2,
+    };
+    // Two float32 states and two norms of them; the inputs of the matrices; q, k, v before and after their rotation; the
+    // gate, its activation, the other branch and their product.
+    let [width, hidden] = [model.width, model.hidden].map(u64::from);
+    let layer = 4 * 4 * width + kind_bytes * (9 * width + 4 * hidden);
+    let logits = 4 * 3 * VOCABULARY_SIZE as u64;
+    16 * parameters + tokens * (u64::from(model.layers) * layer + logits)
+}
+
+impl Trained {
+    /// The weights of a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// Where no snapshot was published at the step.
+    pub fn weights(&self, checkpoint: Checkpoint) -> Result<PathBuf> {
+        if checkpoint == Checkpoint::Best {
+            return Ok(self.dir.join("best.safetensors"));
+        }
+        let step = self.step_of(checkpoint)?;
+        let path = snapshot_file(&self.dir, step);
+        if !path.exists() {
+            return Err(Fixable::failed(format!("the training published no weights at step `{step}`"))
+                .hint("take a multiple of `train.snapshots.every`")
+                .into());
+        }
+        Ok(path)
+    }
+
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// The step of a checkpoint.
+    pub fn step_of(&self, checkpoint: Checkpoint) -> Result<u64> {
+        let number = |file: &str, field: &str| -> Result<u64> {
+            let json: serde_json::Value = serde_json::from_slice(&fs::read(self.dir.join(file))?)?;
+            json[field].as_u64().with_context(|| format!("`{file}` tells no `{field}`"))
+        };
+        match checkpoint {
+            Checkpoint::Best => number("best.json", "step"),
+            Checkpoint::Last => number("training.json", "steps"),
+            Checkpoint::Step(step) => Ok(step),
+        }
+    }
+
+    /// Training tokens seen by a step.
+    pub fn tokens_at(&self, step: u64) -> u64 {
+        step * self.tokens_per_step
     }
 }
 
 impl Artifact for Trained {
     fn open(dir: &Path) -> Result<Self> {
-        Ok(Self { dir: dir.to_owned() })
+        let config = serde_json::from_slice(&fs::read(dir.join("model.json"))?)?;
+        let training: serde_json::Value = serde_json::from_slice(&fs::read(dir.join("training.json"))?)?;
+        let tokens_per_step = training["tokens_per_step"].as_u64().context("`training.json` tells no `tokens_per_step`")?;
+        Ok(Self { dir: dir.to_owned(), config, tokens_per_step })
     }
 }

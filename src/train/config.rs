@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::model::config::Precision;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainConfig {
     /// How long: optimiser steps, or passes over the training tokens.
@@ -47,13 +49,6 @@ pub struct LearningRate {
     pub floor: f64,
     /// Steps.
     pub warmup: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    F32,
-    Bf16,
 }
 
 /// Validation loss on `batches` batches, the same ones each time, every so many steps and at the end.

@@ -1,1 +1,22 @@
+//! One integration binary; a file is a theme, and `no_file_is_forgotten` sees that each is listed here.
 
+mod cache;
+mod errors;
+mod experiments;
+mod keys;
+mod layers;
+mod linking;
+mod resume;
+mod support;
+
+#[test]
+fn no_file_is_forgotten() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let listed = include_str!("main.rs");
+    for entry in std::fs::read_dir(here).expect("this folder") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(listed.contains(&format!("mod {module};")), "tests/it/{name} is not listed in main.rs");
+        }
+    }
+}

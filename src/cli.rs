@@ -1,0 +1,159 @@
+//! The command line: what can be typed, and nothing of what is done.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Declared experiments on chess language models: from a TOML file to a report.
+#[derive(Parser)]
+#[command(name = "philidor", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// Whether to colour what is told
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Say what a run would make, why, and how long it takes
+    Plan(PlanArgs),
+    /// Make what is not kept, and write the report
+    Run(RunArgs),
+    /// Say why a stage would be made again, or what it was made of
+    Why(WhyArgs),
+    /// List the runs
+    Ls(LsArgs),
+    /// Show a run: its nodes, its figures, its files
+    Show(ShowArgs),
+    /// Draw the report of a run again
+    Report(ReportArgs),
+    /// Play engine games and write them as a month of the public archive
+    Mine(MineArgs),
+    /// Write the vocabulary or the kept games
+    #[command(subcommand)]
+    Export(Export),
+    /// Look over this machine: folders, libtorch, devices, engine
+    Doctor(DoctorArgs),
+    /// Print a completion script for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+/// An experiment and what the command line changes in it.
+#[derive(Args)]
+pub struct Asked {
+    /// Experiment files
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Set a key of the experiment, or a machine setting as `machine.device=cpu`
+    #[arg(short = 'S', long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub asked: Asked,
+    /// Print the resolved experiment instead
+    #[arg(long)]
+    pub resolved: bool,
+    /// Print the resolved experiment, with where each value was set
+    #[arg(long)]
+    pub origin: bool,
+    /// Exit with 3 where something is left to make
+    #[arg(long)]
+    pub check: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub asked: Asked,
+    /// Stop after this stage
+    #[arg(long, value_name = "STAGE")]
+    pub until: Option<String>,
+    /// Make this stage again although it is kept
+    #[arg(long, value_name = "STAGE")]
+    pub force: Vec<String>,
+    /// After a failure, go on with what does not depend on it
+    #[arg(short = 'k', long)]
+    pub keep_going: bool,
+    /// Exit with 75 where another process makes what is needed, instead of waiting
+    #[arg(long)]
+    pub no_wait: bool,
+    /// Print one JSON document at the end
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct WhyArgs {
+    /// Experiment file
+    pub file: PathBuf,
+    /// A stage, such as `train`, or the beginning of a key
+    pub stage: String,
+    /// Set a key of the experiment
+    #[arg(short = 'S', long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct LsArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct ShowArgs {
+    /// A run's folder, its name (the newest run of it), or a unique prefix of its id
+    pub run: String,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct ReportArgs {
+    /// A run's folder, its name (the newest run of it), or a unique prefix of its id
+    pub run: String,
+}
+
+#[derive(Args)]
+pub struct MineArgs {
+    /// A file that says which games to play
+    pub file: PathBuf,
+    /// Where the games go; beside FILE, as `.pgn.zst`, where left out
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub enum Export {
+    /// Print the vocabulary as JSON
+    Vocab,
+    /// Print the kept games, one a line in UCI, in input order
+    Games {
+        #[command(flatten)]
+        asked: Asked,
+    },
+}
+
+#[derive(Args)]
+pub struct DoctorArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,130 @@
+//! `philidor doctor`: looks over this machine, and says of each thing what was found and what it is for.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::arena::engine::Engine;
+use crate::cli::DoctorArgs;
+use crate::commands::session;
+use crate::error::Exit;
+use crate::machine::Machine;
+use crate::text::bytes;
+use crate::ui::paint::Paint;
+use crate::worker::Worker;
+
+/// What was found of one thing.
+#[derive(Serialize)]
+struct Finding {
+    what: &'static str,
+    /// `ok`, `missing` (some commands will not work) or `broken` (nothing will).
+    state: &'static str,
+    found: String,
+}
+
+pub fn doctor(args: &DoctorArgs, paint: Paint) -> Result<Option<Exit>> {
+    let machine = session::machine()?;
+    let findings = [
+        Finding { what: "philidor", state: "ok", found: format!("{} on {} cores", env!("CARGO_PKG_VERSION"), cores()) },
+        store(&machine),
+        data(&machine),
+        engine(&machine),
+        worker(&machine),
+        driver(),
+    ];
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&json!({ "schema": 1, "machine": machine, "findings": findings }))?)?;
+    } else {
+        for finding in &findings {
+            let state = match finding.state {
+                "ok" => paint.green("ok     "),
+                "missing" => paint.yellow("missing"),
+                _ => paint.red("broken "),
+            };
+            writeln!(out, "{state}  {:<9} {}", finding.what, finding.found)?;
+        }
+    }
+    Ok(findings.iter().any(|finding| finding.state == "broken").then_some(Exit::Failed))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn store(machine: &Machine) -> Finding {
+    let path = &machine.store;
+    let existing = path.ancestors().find(|path| path.exists() && !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match tempfile::tempfile_in(existing) {
+        Ok(_) => Finding {
+            what: "store",
+            state: "ok",
+            found: format!("`{}`, {} free", path.display(), free(existing).map_or_else(|| "?".to_owned(), bytes)),
+        },
+        Err(error) => {
+            Finding { what: "store", state: "broken", found: format!("`{}` cannot be written: {error}", path.display()) }
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "the standard library does not tell the free space of a file system")]
+fn free(path: &Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    let mut answer = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the path ends in a NUL byte, and the answer is read only where the call says it wrote it.
+    let answer = unsafe { (libc::statvfs(path.as_ptr(), answer.as_mut_ptr()) == 0).then(|| answer.assume_init()) }?;
+    Some(answer.f_bavail * answer.f_frsize)
+}
+
+fn data(machine: &Machine) -> Finding {
+    let months = fs_err::read_dir(&machine.data).map(|entries| {
+        entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("lichess_db_standard_rated_")).count()
+    });
+    match months {
+        Ok(months) => {
+            Finding { what: "data", state: "ok", found: format!("`{}`, {months} months of the archive", machine.data.display()) }
+        }
+        Err(_) => Finding {
+            what: "data",
+            state: "missing",
+            found: format!("`{}` is not there; experiments on months of the archive need it", machine.data.display()),
+        },
+    }
+}
+
+fn engine(machine: &Machine) -> Finding {
+    match Engine::start(&machine.stockfish, Duration::from_secs(10)) {
+        Ok(engine) => {
+            Finding { what: "engine", state: "ok", found: format!("{} (`{}`)", engine.name(), machine.stockfish.display()) }
+        }
+        Err(error) => Finding {
+            what: "engine",
+            state: "missing",
+            found: format!("{error}; `philidor mine` needs one: apt-get install stockfish"),
+        },
+    }
+}
+
+fn worker(machine: &Machine) -> Finding {
+    match Worker::start().and_then(|mut worker| worker.describe(&machine.device)) {
+        Ok(found) => Finding { what: "libtorch", state: "ok", found },
+        Err(error) => Finding { what: "libtorch", state: "broken", found: format!("{error:#}") },
+    }
+}
+
+fn driver() -> Finding {
+    let answer =
+        Command::new("nvidia-smi").args(["--query-gpu=index,name,memory.total,driver_version", "--format=csv,noheader"]).output();
+    match answer {
+        Ok(output) if output.status.success() => {
+            Finding { what: "gpu", state: "ok", found: String::from_utf8_lossy(&output.stdout).trim().replace('\n', "; ") }
+        }
+        _ => Finding { what: "gpu", state: "missing", found: "no NVIDIA driver answers; everything runs on the CPU".to_owned() },
+    }
+}

@@ -1,0 +1,13 @@
+//! One file a command: each reads from the top, calls the rest, and prints.
+
+pub mod completions;
+pub mod doctor;
+pub mod export;
+pub mod ls;
+pub mod mine;
+pub mod plan;
+pub mod report;
+pub mod run;
+pub mod session;
+pub mod show;
+pub mod why;

@@ -1,0 +1,158 @@
+//! `philidor plan`: what a run would make, why, and how long it takes. Makes nothing.
+
+#![expect(clippy::print_stdout, reason = "a plan is what was asked for")]
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::cli::PlanArgs;
+use crate::commands::session::{self, Session};
+use crate::error::Exit;
+use crate::estimate::{self, Basis};
+use crate::experiment::Show;
+use crate::explain::{self, Why};
+use crate::plan::Node;
+use crate::store::{Resume, State};
+use crate::text::{bytes, duration, plural, thousands};
+use crate::ui::paint::Paint;
+
+pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
+    let mut left = false;
+    let mut documents = Vec::new();
+    for file in &args.asked.files {
+        let session = session::open(file, &args.asked.sets)?;
+        if args.resolved || args.origin {
+            print!("{}", session.loaded.all_resolved(if args.origin { Show::Origins } else { Show::Values }));
+            continue;
+        }
+        let lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session)).collect();
+        left |= lines.iter().any(|line| line.state != State::Kept);
+        if args.json {
+            documents.push(document(&session, &lines));
+        } else {
+            show(&session, &lines, paint);
+        }
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&json!({ "schema": 1, "plans": documents }))?);
+    }
+    Ok((args.check && left).then_some(Exit::Incomplete))
+}
+
+/// One node, with what is known of it before anything runs.
+struct Line<'a> {
+    node: &'a Node,
+    state: State,
+    why: Option<Why>,
+    estimate: Option<estimate::Estimate>,
+}
+
+impl<'a> Line<'a> {
+    fn of(node: &'a Node, session: &Session) -> Self {
+        let state = session.store.state(node);
+        let why = (state != State::Kept).then(|| explain::why(node, &session.plan, &session.before, &session.store));
+        let estimate = estimate::seconds(node, &state, &session.store, &session.loaded.machine.device);
+        Self { node, state, why, estimate }
+    }
+}
+
+fn show(session: &Session, lines: &[Line], paint: Paint) {
+    println!("{}", headline(session, lines, paint));
+    let width = lines.iter().map(|line| line.node.label.len()).max().unwrap_or(0).min(48);
+    for line in lines {
+        let label = &line.node.label;
+        let key = paint.dim(&line.node.key.to_string());
+        match &line.state {
+            State::Kept => println!("  {}    {label:<width$}  {key}", paint.dim("kept")),
+            State::Resumable(Resume { done, total, unit }) => println!(
+                "  {}  {label:<width$}  {key}  at {} of {} {unit}{}",
+                paint.yellow("resume"),
+                thousands(*done),
+                thousands(*total),
+                takes(line)
+            ),
+            State::Absent => {
+                println!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line))
+            }
+        }
+    }
+}
+
+fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
+    let to_make: Vec<&Line> = lines.iter().filter(|line| line.state != State::Kept).collect();
+    let nodes = plural("node", lines.len() as u64);
+    let points = if session.loaded.points.len() > 1 {
+        format!(" for {}", plural("point", session.loaded.points.len() as u64))
+    } else {
+        String::new()
+    };
+    let name = paint.bold(session.loaded.name());
+    if to_make.is_empty() {
+        return format!("{name}: {nodes}{points}, all kept");
+    }
+    let known: Vec<_> = to_make.iter().filter_map(|line| line.estimate).collect();
+    let seconds: f64 = known.iter().map(|estimate| estimate.seconds).sum();
+    let basis = if known.iter().any(|estimate| estimate.basis == Basis::Flops) {
+        "from FLOPs and an assumed rate"
+    } else {
+        "from history"
+    };
+    let mut parts = vec![format!("{name}: {nodes}{points}, {} to make", to_make.len())];
+    if known.is_empty() {
+        parts.push("time not known before a first run".to_owned());
+    } else {
+        let untold = to_make.len() - known.len();
+        let but = if untold == 0 { String::new() } else { format!(", without {} never timed", plural("node", untold as u64)) };
+        parts.push(format!("about {} ({basis}{but})", duration(seconds)));
+    }
+    let disk: u64 = to_make.iter().map(|line| line.node.cost.disk_bytes).sum();
+    if disk > 0 {
+        parts.push(format!("{} of disk", bytes(disk)));
+    }
+    let device = to_make.iter().map(|line| line.node.cost.device_bytes).max().unwrap_or(0);
+    if device > 0 {
+        parts.push(format!("about {} of device memory", bytes(device)));
+    }
+    parts.join(", ")
+}
+
+fn reason(line: &Line, session: &Session) -> String {
+    match &line.why {
+        None | Some(Why::New) => "new".to_owned(),
+        Some(Why::Inputs { inputs, .. }) => format!("since {} changes", inputs.join(" and ")),
+        Some(Why::Changed { changes, .. }) => {
+            let mut told: Vec<String> =
+                changes.iter().take(2).map(|change| format!("{change}{}", origin(change, session))).collect();
+            if changes.len() > 2 {
+                told.push(format!("and {} more", changes.len() - 2));
+            }
+            told.join(", ")
+        }
+    }
+}
+
+/// ` (experiments/run1.toml:12)`, where the changed field was set there.
+pub fn origin(change: &explain::Change, session: &Session) -> String {
+    let place = change.key.as_deref().and_then(|key| session.loaded.origins.of(key));
+    place.map_or_else(String::new, |place| format!(" ({place})"))
+}
+
+fn takes(line: &Line) -> String {
+    line.estimate.map_or_else(String::new, |estimate| format!("  ~{}", duration(estimate.seconds)))
+}
+
+fn document(session: &Session, lines: &[Line]) -> serde_json::Value {
+    let nodes: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            let (state, resume) = match &line.state {
+                State::Kept => ("kept", None),
+                State::Resumable(resume) => ("resume", Some(resume)),
+                State::Absent => ("make", None),
+            };
+            json!({ "key": line.node.key, "stage": line.node.stage, "label": line.node.label, "points": line.node.points, "state": state,
+                    "resume": resume, "why": line.why, "estimate": line.estimate, "cost": line.node.cost })
+        })
+        .collect();
+    json!({ "name": session.loaded.name(), "points": session.loaded.points.iter().map(|point| &point.point).collect::<Vec<_>>(), "nodes": nodes })
+}

@@ -1,0 +1,215 @@
+//! `philidor run`: makes what is not kept, tells what happens, and writes the report.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the report's path is the output; the rest is told beside it")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::cli::RunArgs;
+use crate::commands::session::{self, Session};
+use crate::error::Exit;
+use crate::experiment::Show;
+use crate::provenance;
+use crate::report;
+use crate::run::{self, Event, Options, Outcome, Run};
+use crate::runs::{self, PlanRecord, RunFolder, RunRecord};
+use crate::stages::Workshop;
+use crate::store::{State, Store, Wait};
+use crate::text::{duration, plural};
+use crate::ui::journal::Journal;
+use crate::ui::paint::Paint;
+use crate::ui::progress::Progress;
+
+pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
+    let stop = stop_on_signals()?;
+    let mut documents = Vec::new();
+    let mut exit = None;
+    for file in &args.asked.files {
+        let session = session::open(file, &args.asked.sets)?;
+        for stage in args.until.iter().chain(&args.force) {
+            session::check_stage(&session.plan, stage)?;
+        }
+        let ended = run_one(file, &session, args, &stop, paint)?;
+        if args.json {
+            documents.push(ended.document);
+        } else if let Some(page) = &ended.page {
+            println!("{page}");
+        }
+        exit = exit.or(ended.exit);
+        if ended.exit == Some(Exit::Interrupted) || (ended.exit.is_some() && !args.keep_going) {
+            break;
+        }
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&json!({ "schema": 1, "runs": documents }))?);
+    }
+    Ok(exit)
+}
+
+struct Ended {
+    exit: Option<Exit>,
+    page: Option<String>,
+    document: serde_json::Value,
+}
+
+fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, paint: Paint) -> Result<Ended> {
+    let began = std::time::Instant::now();
+    let (machine, plan) = (&session.loaded.machine, &session.plan);
+    let store = Store::new(&machine.store)?;
+    let command = command_line(file, args);
+    let (folder, mut record) = match finished_before(session, args) {
+        Some(found) => found,
+        None => begin(session, &command)?,
+    };
+    let journal = Journal::append(&folder.path.join("events.jsonl"))?;
+    let progress = Progress::new(plan, paint);
+    let tell = |event: &Event| {
+        journal.write(event);
+        progress.show(event);
+    };
+    let options = Options {
+        wait: if args.no_wait { Wait::No } else { Wait::Yes },
+        force: args.force.iter().cloned().collect(),
+        until: args.until.clone(),
+        keep_going: args.keep_going,
+        stop,
+    };
+    let made_by = provenance::made_by(machine);
+    let mut workshop = Workshop::new(plan, &store, machine, stop, made_by);
+    let done = run::run(plan, &store, &mut |node, out, tell| workshop.work(node, out, tell), &options, &tell);
+    progress.end();
+    let done = done?;
+
+    finish(&folder, &mut record, session, &done, &store)?;
+    let written =
+        report::write(&folder.path, &store).with_context(|| format!("drawing the report of `{}`", folder.path.display()))?;
+    let exit = done.exit();
+    eprintln!("{}", summary(session, &done, began.elapsed().as_secs_f64(), paint));
+    if exit == Some(Exit::Interrupted) {
+        eprintln!("\nInterrupted, and the work is kept. It goes on with:\n  {command}");
+    }
+    let page = short_path(&written.html);
+    let document = json!({ "name": record.name, "id": record.id, "outcome": record.outcome, "folder": folder.path, "report": written.html,
+                           "nodes": PlanRecord::new(plan, Some(&done)).nodes });
+    Ok(Ended { exit, page: Some(page), document })
+}
+
+/// The newest run of this experiment, where it asked the same and nothing is left to do: its report is drawn again,
+/// and no new folder is made.
+fn finished_before(session: &Session, args: &RunArgs) -> Option<(RunFolder, RunRecord)> {
+    let folder = runs::latest(&session.loaded.machine.runs, session.loaded.name())?;
+    let record = folder.record().ok()?;
+    let same = folder.resolved().ok()? == resolved(session);
+    let kept = session.plan.nodes.iter().all(|node| session.store.state(node) == State::Kept);
+    let done = record.outcome == "done" && args.force.is_empty() && args.until.is_none();
+    (same && kept && done).then_some((folder, record))
+}
+
+fn resolved(session: &Session) -> serde_json::Value {
+    json!({ "schema": 1, "points": session.loaded.points, "axes": session.loaded.axes })
+}
+
+fn begin(session: &Session, command: &str) -> Result<(RunFolder, RunRecord)> {
+    let machine = &session.loaded.machine;
+    let made_by = provenance::made_by(machine);
+    let id = provenance::run_id(session.loaded.name());
+    let folder = RunFolder::create(&machine.runs, session.loaded.name(), &id)?;
+    let record = RunRecord {
+        schema: 1,
+        id,
+        name: session.loaded.name().to_owned(),
+        started: provenance::now(),
+        finished: None,
+        outcome: "running".to_owned(),
+        philidor: made_by.philidor,
+        git: made_by.git,
+        host: made_by.host,
+        device: machine.device.clone(),
+        threads: machine.threads(),
+        libtorch: String::new(),
+        command: command.to_owned(),
+    };
+    folder.write("resolved.json", &resolved(session))?;
+    fs_err::write(folder.path.join("experiment.toml"), session.loaded.all_resolved(Show::Values))?;
+    folder.write("plan.json", &PlanRecord::new(&session.plan, None))?;
+    folder.write("run.json", &record)?;
+    folder.link_latest()?;
+    Ok((folder, record))
+}
+
+fn finish(folder: &RunFolder, record: &mut RunRecord, session: &Session, done: &Run, store: &Store) -> Result<()> {
+    if record.outcome == "done" {
+        return Ok(());
+    }
+    let pending = done.outcomes.len() < session.plan.nodes.len();
+    record.outcome = match done.exit() {
+        None if pending => "partial",
+        None => "done",
+        Some(Exit::Refused) => "refused",
+        Some(Exit::Interrupted) => "interrupted",
+        Some(_) => "failed",
+    }
+    .to_owned();
+    record.finished = Some(provenance::now());
+    // What the worker ran on is known from what it made.
+    let torch = session
+        .plan
+        .nodes
+        .iter()
+        .filter_map(|node| store.manifest(&node.stage, node.key).ok())
+        .find(|manifest| !manifest.made_by.libtorch.is_empty());
+    if let Some(manifest) = torch {
+        record.libtorch = manifest.made_by.libtorch;
+        record.device = manifest.made_by.device;
+    }
+    folder.write("plan.json", &PlanRecord::new(&session.plan, Some(done)))?;
+    folder.write("run.json", record)
+}
+
+fn summary(session: &Session, done: &Run, seconds: f64, paint: Paint) -> String {
+    let count = |is: fn(&Outcome) -> bool| done.outcomes.iter().filter(|(_, outcome)| is(outcome)).count();
+    let made = count(|outcome| matches!(outcome, Outcome::Made { .. }));
+    let kept = count(|outcome| matches!(outcome, Outcome::Kept));
+    let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+    let left = session.plan.nodes.len() - made - kept - failed;
+    let mut text = format!("{}: {} made, {kept} kept", paint.bold(session.loaded.name()), plural("node", made as u64));
+    if failed > 0 {
+        text += &format!(", {}", paint.red(&format!("{failed} failed")));
+    }
+    if left > 0 {
+        text += &format!(", {left} left");
+    }
+    format!("{text}, in {}", duration(seconds))
+}
+
+/// The first signal asks to save and stop; the second ends the program at once.
+fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
+fn command_line(file: &Path, args: &RunArgs) -> String {
+    let mut words = vec!["philidor run".to_owned(), quoted(&file.to_string_lossy())];
+    words.extend(args.asked.sets.iter().map(|set| format!("-S {}", quoted(set))));
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// Relative to the working folder where it lies below it.
+fn short_path(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,63 @@
+//! `philidor show RUN`: a run at a glance: how each node ended, what was measured, where the files are.
+
+use std::io::Write as _;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::cli::ShowArgs;
+use crate::commands::session;
+use crate::plan::{Artifact as _, Stage as _};
+use crate::runs::{self, NodeRecord};
+use crate::stages::evaluate::{Evaluate, Score};
+use crate::store::Store;
+use crate::text::duration;
+use crate::ui::paint::Paint;
+
+pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
+    let machine = session::machine()?;
+    let folder = runs::find(&machine.runs, &args.run)?;
+    let (record, plan) = (folder.record()?, folder.plan()?);
+    let store = Store::at(&machine.store);
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let scores: Vec<_> =
+            plan.nodes.iter().filter_map(|node| Some(json!({ "key": node.node.key, "score": score(node, &store)? }))).collect();
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(
+                &json!({ "schema": 1, "run": record, "folder": folder.path, "nodes": plan.nodes, "scores": scores })
+            )?
+        )?;
+        return Ok(());
+    }
+    writeln!(out, "{}  {}  {}", paint.bold(&record.name), record.id, record.outcome)?;
+    writeln!(
+        out,
+        "  begun {} on {} ({}), philidor {}, git {}",
+        record.started, record.host, record.device, record.philidor, record.git
+    )?;
+    writeln!(out, "  made by: {}", record.command)?;
+    writeln!(out, "  report:  {}", folder.path.join("report.html").display())?;
+    writeln!(out)?;
+    let width = plan.nodes.iter().map(|node| node.node.label.len()).max().unwrap_or(0).min(48);
+    for node in &plan.nodes {
+        let seconds = node.seconds.map_or_else(String::new, duration);
+        writeln!(out, "  {:<8} {:<width$}  {}  {seconds}", node.state, node.node.label, paint.dim(&node.node.key.to_string()))?;
+        if let Some(message) = &node.message {
+            writeln!(out, "           {}", paint.red(message))?;
+        }
+        for value in score(node, &store).into_iter().flat_map(|score| score.values) {
+            writeln!(out, "           {value}")?;
+        }
+    }
+    Ok(())
+}
+
+fn score(node: &NodeRecord, store: &Store) -> Option<Score> {
+    if node.node.stage != Evaluate::NAME {
+        return None;
+    }
+    Score::open(&store.dir(&node.node.stage, node.node.key)).ok()
+}

@@ -1,0 +1,48 @@
+//! `philidor why FILE STAGE`: why nodes would be made again, field by field, or what they were made of.
+
+#![expect(clippy::print_stdout, reason = "the reason is what was asked for")]
+
+use anyhow::Result;
+
+use crate::cli::WhyArgs;
+use crate::commands::plan::origin;
+use crate::commands::session;
+use crate::explain::{self, Why};
+use crate::store::State;
+use crate::text::duration;
+use crate::ui::paint::Paint;
+
+pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
+    let session = session::open(&args.file, &args.sets)?;
+    let nodes: Vec<_> =
+        session.plan.nodes.iter().filter(|node| node.stage == args.stage || node.key.full().starts_with(&args.stage)).collect();
+    if nodes.is_empty() {
+        session::check_stage(&session.plan, &args.stage)?;
+    }
+    for node in nodes {
+        println!("{}  {}", paint.bold(&node.label), node.key);
+        match session.store.state(node) {
+            State::Kept => {
+                let made_by = session.store.manifest(&node.stage, node.key)?.made_by;
+                println!("  kept: made {} in {} on {}", made_by.at, duration(made_by.seconds), made_by.host);
+            }
+            State::Resumable(resume) => println!("  unfinished: goes on at {} of {} {}", resume.done, resume.total, resume.unit),
+            State::Absent => match explain::why(node, &session.plan, &session.before, &session.store) {
+                Why::New => println!("  never made before"),
+                Why::Inputs { from, inputs } => println!("  was {from}; remade since its inputs change: {}", inputs.join(", ")),
+                Why::Changed { from, changes } => {
+                    println!("  was {from}; what differs:");
+                    for change in changes {
+                        println!("    {change}{}", origin(&change, &session));
+                    }
+                }
+            },
+        }
+        println!("{}", indent(&serde_json::to_string_pretty(&node.manifest)?, paint));
+    }
+    Ok(())
+}
+
+fn indent(text: &str, paint: Paint) -> String {
+    text.lines().map(|line| paint.dim(&format!("  {line}"))).collect::<Vec<_>>().join("\n")
+}

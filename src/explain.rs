@@ -1,0 +1,146 @@
+//! Why a node must be made: the fields in which it differs from what was made before.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::plan::{Node, Plan};
+use crate::store::{Key, Manifest, Store};
+
+/// One field that decided the key, before and after. `None` is a field that was not there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Below `with`, such as `train.learning_rate.peak`; `version` for the stage's own.
+    pub field: String,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+    /// The experiment key that sets the field, where one does.
+    pub key: Option<String>,
+}
+
+/// Why a node is not kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// No artifact of this stage and label was made before.
+    New,
+    /// Settings of its own differ from the nearest artifact made before.
+    Changed { from: Key, changes: Vec<Change> },
+    /// Only its inputs differ: the labels of the nodes that made them.
+    Inputs { from: Key, inputs: Vec<String> },
+}
+
+/// Why `node` must be made. `before` is the last plan of the same experiment, where there was one: the node
+/// of the same label in it is the fairest to compare with; else the nearest artifact of the stage is taken.
+pub fn why(node: &Node, plan: &Plan, before: &[Node], store: &Store) -> Why {
+    let last = before.iter().find(|old| old.label == node.label && old.key != node.key && shares_a_point(old, node));
+    let (from, made_of) = match last {
+        Some(old) => (old.key, old.manifest.clone()),
+        None => match nearest(node, &store.manifests(&node.stage)) {
+            Some(manifest) => (manifest.key, manifest.made_of),
+            None => return Why::New,
+        },
+    };
+    let changes = changes(&made_of, &node.manifest, &node.origins);
+    let (inputs, own): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| input_of(change).is_some());
+    if own.is_empty() && !inputs.is_empty() {
+        let labels = inputs
+            .iter()
+            .filter_map(input_of)
+            .map(|key| plan.node(key).map_or_else(|| key.to_string(), |input| input.label.clone()));
+        return Why::Inputs { from, inputs: labels.collect() };
+    }
+    if own.is_empty() { Why::New } else { Why::Changed { from, changes: own } }
+}
+
+fn shares_a_point(old: &Node, node: &Node) -> bool {
+    old.points.iter().any(|point| node.points.contains(point))
+}
+
+/// The artifact that differs in the fewest fields; the newest of equals.
+fn nearest(node: &Node, manifests: &[Manifest]) -> Option<Manifest> {
+    let distance = |manifest: &Manifest| changes(&manifest.made_of, &node.manifest, &[]).len();
+    manifests
+        .iter()
+        .filter(|manifest| manifest.key != node.key)
+        .min_by(|a, b| distance(a).cmp(&distance(b)).then_with(|| b.made_by.at.cmp(&a.made_by.at)))
+        .cloned()
+}
+
+/// The key of the input that now stands in the field, where the field is an input.
+fn input_of(change: &Change) -> Option<Key> {
+    change.field.ends_with("artifact").then(|| change.after.as_ref()?.as_str().and_then(Key::parse))?
+}
+
+/// The leaves that differ between two manifests, in order of field.
+fn changes(before: &Value, after: &Value, origins: &[(String, String)]) -> Vec<Change> {
+    let mut found = Vec::new();
+    diff("", before, after, &mut found);
+    found
+        .into_iter()
+        .map(|(path, before, after)| {
+            let field = path.strip_prefix("with.").unwrap_or(&path).to_owned();
+            let key = origins.iter().find_map(|(prefix, key)| {
+                let rest = field.strip_prefix(prefix.as_str())?;
+                (rest.is_empty() || rest.starts_with('.')).then(|| format!("{key}{rest}"))
+            });
+            Change { field, before, after, key }
+        })
+        .collect()
+}
+
+fn diff(path: &str, before: &Value, after: &Value, found: &mut Vec<(String, Option<Value>, Option<Value>)>) {
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) => {
+            let mut names: Vec<&String> = old.keys().chain(new.keys()).collect();
+            names.sort();
+            names.dedup();
+            for name in names {
+                match (old.get(name), new.get(name)) {
+                    (Some(old), Some(new)) => diff(&below(name), old, new, found),
+                    (old, new) => found.push((below(name), old.cloned(), new.cloned())),
+                }
+            }
+        }
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() && old.iter().any(Value::is_object) => {
+            for (index, (old, new)) in old.iter().zip(new).enumerate() {
+                diff(&below(&index.to_string()), old, new, found);
+            }
+        }
+        (old, new) if old != new => found.push((path.to_owned(), Some(old.clone()), Some(new.clone()))),
+        _ => (),
+    }
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let show = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not there)".to_owned(), Value::to_string);
+        let name = self.key.as_ref().unwrap_or(&self.field);
+        write!(f, "{name}: {} -> {}", show(&self.before), show(&self.after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_change_names_the_experiment_key_and_both_values() {
+        let before = json!({ "stage": "train", "version": 1, "with": { "train": { "peak": 0.1, "floor": 0.0 }, "tokens": { "artifact": "a" } } });
+        let mut after = before.clone();
+        after["with"]["train"]["peak"] = json!(0.2);
+        let origins = [("train".to_owned(), "train".to_owned())];
+        let changes = changes(&before, &after, &origins);
+        assert_eq!(changes.len(), 1);
+        assert_eq!(changes[0].to_string(), "train.peak: 0.1 -> 0.2");
+    }
+
+    #[test]
+    fn a_raised_version_and_a_new_field_are_changes_too() {
+        let before = json!({ "stage": "x", "version": 1, "with": {} });
+        let after = json!({ "stage": "x", "version": 2, "with": { "more": [1, 2] } });
+        let texts: Vec<String> = changes(&before, &after, &[]).iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["version: 1 -> 2", "more: (not there) -> [1,2]"]);
+    }
+}

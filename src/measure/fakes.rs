@@ -1,0 +1,218 @@
+//! Predictors whose score is known beforehand, and games to ask them about.
+
+use anyhow::Result;
+use shakmaty::{Chess, Position as _};
+
+use crate::chess::replay::legal_tokens;
+use crate::chess::vocabulary::{BOS, VOCABULARY_SIZE, parse, to_move};
+use crate::random::{below, stream, unit};
+
+use super::predictor::{Logits, Predictor, Recompute, Session};
+
+/// A predictor that is a function of the prompt.
+pub(super) struct Fake<F> {
+    answer: F,
+    context: usize,
+    batch: usize,
+}
+
+impl<F: Fn(&[u16]) -> Vec<f32>> Fake<F> {
+    fn new(answer: F) -> Self {
+        Self { answer, context: 400, batch: 64 }
+    }
+
+    pub(super) fn context(self, context: usize) -> Self {
+        Self { context, ..self }
+    }
+
+    pub(super) fn batch(self, batch: usize) -> Self {
+        Self { batch, ..self }
+    }
+}
+
+impl<F: Fn(&[u16]) -> Vec<f32>> Predictor for Fake<F> {
+    fn context(&self) -> usize {
+        self.context
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
+        assert!(prompts.iter().all(|prompt| (1..=self.context).contains(&prompt.len())), "a prompt that does not fit");
+        Logits::new(prompts.iter().flat_map(|prompt| (self.answer)(prompt)).collect(), prompts.len())
+    }
+
+    fn session(&self, sequences: usize, _: usize) -> Result<Box<dyn Session + '_>> {
+        Ok(Box::new(Recompute::new(self, sequences)))
+    }
+}
+
+/// Knows nothing: every token is as likely.
+pub(super) fn uniform() -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
+    Fake::new(|_| vec![0.0; VOCABULARY_SIZE])
+}
+
+/// Knows the rules and nothing else: every legal move is as likely.
+pub(super) fn uniform_legal() -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
+    Fake::new(|prompt| legal_after(&prompt[1..]).map_or_else(|| vec![0.0; VOCABULARY_SIZE], |legal| one_of(&legal)))
+}
+
+/// Knows the games by heart. They must differ from the first move on.
+pub(super) fn oracle(games: &[Vec<u16>]) -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
+    Fake::new(|prompt| {
+        let game = games.iter().find(|game| game.len() >= prompt.len() && prompt[1..] == game[..prompt.len() - 1]);
+        one_of(&[game.expect("a prompt from these games")[prompt.len() - 1]])
+    })
+}
+
+/// Says one thing, whatever it is asked.
+pub(super) fn always(token: u16) -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
+    Fake::new(move |_| one_of(&[token]))
+}
+
+/// Says again what it heard last: a move from a square that has just been left.
+pub(super) fn copying() -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
+    Fake::new(|prompt| one_of(&prompt[prompt.len() - 1..]))
+}
+
+/// Says what depends on every token of the prompt, and on nothing else.
+pub(super) fn moody() -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
+    Fake::new(|prompt| {
+        let mood = prompt.iter().fold(7_u64, |mood, &token| mood.wrapping_mul(0x0100_0000_01b3) ^ u64::from(token));
+        let mut rng = stream(mood, "mood", 0);
+        (0..VOCABULARY_SIZE).map(|_| 8.0 * unit(&mut rng) as f32).collect()
+    })
+}
+
+fn one_of(tokens: &[u16]) -> Vec<f32> {
+    let mut logits = vec![f32::NEG_INFINITY; VOCABULARY_SIZE];
+    for &token in tokens {
+        logits[usize::from(token)] = 0.0;
+    }
+    logits
+}
+
+/// A predictor that is asked in batches of another size.
+pub(super) struct Rebatched<'a> {
+    pub(super) inner: &'a dyn Predictor,
+    pub(super) batch: usize,
+}
+
+impl Predictor for Rebatched<'_> {
+    fn context(&self) -> usize {
+        self.inner.context()
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
+        self.inner.predict(prompts)
+    }
+
+    fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
+        self.inner.session(sequences, length)
+    }
+}
+
+/// A predictor held to the rules, with a session of its own or one that asks with whole prefixes.
+pub(super) struct Lawful<'a> {
+    pub(super) inner: &'a dyn Predictor,
+    pub(super) cached: bool,
+}
+
+impl Predictor for Lawful<'_> {
+    fn context(&self) -> usize {
+        self.inner.context()
+    }
+
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
+        masked(&self.inner.predict(prompts)?, prompts)
+    }
+
+    fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
+        if !self.cached {
+            return Ok(Box::new(Recompute::new(self, sequences)));
+        }
+        let prefixes = vec![Vec::new(); sequences];
+        Ok(Box::new(LawfulSession { inner: self.inner.session(sequences, length)?, prefixes }))
+    }
+}
+
+struct LawfulSession<'a> {
+    inner: Box<dyn Session + 'a>,
+    prefixes: Vec<Vec<u16>>,
+}
+
+impl Session for LawfulSession<'_> {
+    fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
+        self.prefixes.iter_mut().zip(tokens).for_each(|(prefix, &token)| prefix.push(token));
+        let prompts: Vec<&[u16]> = self.prefixes.iter().map(Vec::as_slice).collect();
+        masked(&self.inner.step(tokens)?, &prompts)
+    }
+
+    fn keep(&mut self, sequences: &[usize]) -> Result<()> {
+        self.prefixes = sequences.iter().map(|&sequence| std::mem::take(&mut self.prefixes[sequence])).collect();
+        self.inner.keep(sequences)
+    }
+}
+
+fn masked(logits: &Logits, prompts: &[&[u16]]) -> Result<Logits> {
+    let rows = prompts.iter().enumerate().flat_map(|(row, prompt)| {
+        let mask = legal_after(&prompt[1..]).map_or_else(|| vec![0.0; VOCABULARY_SIZE], |legal| one_of(&legal));
+        logits.row(row).iter().zip(mask).map(|(logit, mask)| logit + mask).collect::<Vec<f32>>()
+    });
+    Logits::new(rows.collect(), prompts.len())
+}
+
+/// The legal moves after some moves; none after an end, or what is no game.
+fn legal_after(moves: &[u16]) -> Option<Vec<u16>> {
+    let (mut board, mut legal) = (Chess::default(), Vec::new());
+    for &token in moves {
+        board.play_unchecked(to_move(token, &board)?);
+    }
+    legal_tokens(&board, &mut legal);
+    (!legal.is_empty()).then_some(legal)
+}
+
+/// Twenty random games, each with another first move.
+pub(super) fn games() -> Vec<Vec<u16>> {
+    let mut first = Vec::new();
+    legal_tokens(&Chess::default(), &mut first);
+    first.sort_unstable();
+    first.into_iter().enumerate().map(|(index, token)| random_game(token, index as u64)).collect()
+}
+
+fn random_game(first: u16, index: u64) -> Vec<u16> {
+    let mut rng = stream(11, "random games", index);
+    let (mut board, mut game, mut legal) = (Chess::default(), vec![first], Vec::new());
+    let plies = 20 + below(&mut rng, 100) as usize;
+    loop {
+        board.play_unchecked(to_move(game[game.len() - 1], &board).expect("a legal move"));
+        legal_tokens(&board, &mut legal);
+        if game.len() >= plies || legal.is_empty() {
+            return game;
+        }
+        game.push(legal[below(&mut rng, legal.len() as u64) as usize]);
+    }
+}
+
+/// A game from its moves in UCI.
+pub(super) fn game(moves: &str) -> Vec<u16> {
+    moves.split_whitespace().map(|text| parse(text).expect("in the vocabulary")).collect()
+}
+
+/// The games as [`ValidationGames`](super::positions::ValidationGames) takes them.
+pub(super) fn slices(games: &[Vec<u16>]) -> Vec<&[u16]> {
+    games.iter().map(Vec::as_slice).collect()
+}
+
+#[test]
+fn a_fake_asks_for_a_prompt_that_begins_a_game() {
+    let games = games();
+    let logits = oracle(&games).predict(&[&[BOS, games[3][0]]]).expect("a known game");
+    assert_eq!(super::sampling::argmax(logits.row(0)), games[3][1]);
+}

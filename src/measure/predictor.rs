@@ -1,0 +1,112 @@
+//! What is measured: anything that maps a prompt to logits. Models are one kind; the fakes of the known-answer
+//! tests are another.
+
+use anyhow::{Result, ensure};
+
+use crate::chess::vocabulary::VOCABULARY_SIZE;
+use crate::error::Fixable;
+
+/// A next-token predictor over the vocabulary.
+pub trait Predictor {
+    /// Most tokens of a prompt.
+    fn context(&self) -> usize;
+
+    /// Prompts to hand over at a time. It decides the speed, and results by no more than rounding.
+    fn batch(&self) -> usize {
+        64
+    }
+
+    /// The logits of the token after each prompt. Prompts hold 1 to [`context`](Self::context) tokens.
+    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits>;
+
+    /// So many sequences, all empty, that grow token by token up to `length` tokens, at most the context.
+    fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>>;
+}
+
+/// Sequences of equal length that grow together.
+pub trait Session {
+    /// Adds one token to each sequence, and returns the logits of the next.
+    fn step(&mut self, tokens: &[u16]) -> Result<Logits>;
+
+    /// Goes on with these sequences only, numbered as they stand now, ascending.
+    fn keep(&mut self, sequences: &[usize]) -> Result<()>;
+}
+
+/// Float32 logits, one row of [`VOCABULARY_SIZE`] a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logits {
+    values: Vec<f32>,
+}
+
+impl Logits {
+    /// Takes `[rows, VOCABULARY_SIZE]` values in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// Where the size is wrong, or a row holds NaN or +∞ or nothing but −∞: an instrument must not read a broken model.
+    pub fn new(values: Vec<f32>, rows: usize) -> Result<Self> {
+        ensure!(values.len() == rows * VOCABULARY_SIZE, "{} logits for {rows} rows of {VOCABULARY_SIZE}", values.len());
+        for row in values.chunks_exact(VOCABULARY_SIZE) {
+            // NaN is lost in a maximum, but not in a sum.
+            let (largest, sum) = row.iter().fold((f32::NEG_INFINITY, 0.0), |(max, sum), &logit| (logit.max(max), logit + sum));
+            if !largest.is_finite() || sum.is_nan() {
+                return Err(Fixable::failed("the model's logits are not numbers")
+                    .hint("look at the curve of the loss: the training has diverged")
+                    .into());
+            }
+        }
+        Ok(Self { values })
+    }
+
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * VOCABULARY_SIZE..][..VOCABULARY_SIZE]
+    }
+}
+
+/// A session that asks with the whole sequences each time: slow, and right for any predictor.
+pub struct Recompute<'a, P: Predictor + ?Sized> {
+    predictor: &'a P,
+    sequences: Vec<Vec<u16>>,
+}
+
+impl<'a, P: Predictor + ?Sized> Recompute<'a, P> {
+    pub fn new(predictor: &'a P, sequences: usize) -> Self {
+        Self { predictor, sequences: vec![Vec::new(); sequences] }
+    }
+}
+
+impl<P: Predictor + ?Sized> Session for Recompute<'_, P> {
+    fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
+        ensure!(tokens.len() == self.sequences.len(), "{} tokens for {} sequences", tokens.len(), self.sequences.len());
+        for (sequence, &token) in self.sequences.iter_mut().zip(tokens) {
+            sequence.push(token);
+        }
+        let prompts: Vec<&[u16]> = self.sequences.iter().map(Vec::as_slice).collect();
+        self.predictor.predict(&prompts)
+    }
+
+    fn keep(&mut self, sequences: &[usize]) -> Result<()> {
+        self.sequences = sequences.iter().map(|&sequence| std::mem::take(&mut self.sequences[sequence])).collect();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logits_that_are_no_numbers_are_refused_and_impossible_tokens_are_not() {
+        let row = |at_7| {
+            let mut row = vec![0.0; VOCABULARY_SIZE];
+            row[7] = at_7;
+            row
+        };
+        for bad in [f32::NAN, f32::INFINITY] {
+            assert!(Logits::new(row(bad), 1).is_err(), "{bad}");
+        }
+        assert!(Logits::new(vec![f32::NEG_INFINITY; VOCABULARY_SIZE], 1).is_err());
+        assert!(Logits::new(row(0.0), 2).is_err());
+        assert!(Logits::new(row(f32::NEG_INFINITY), 1).is_ok());
+    }
+}

@@ -1,0 +1,222 @@
+//! Does a model know the rare rules? Positions where the human castled, took en passant or promoted, or stood in
+//! check.
+
+use anyhow::Result;
+use shakmaty::{Chess, Move, Position as _};
+
+use crate::chess::replay::legal_tokens;
+use crate::progress::Progress;
+
+use super::positions::{Position, ValidationGames, prompt};
+use super::predictor::Predictor;
+use super::sampling::{argmax, mass};
+use super::score::Value;
+use super::{Measured, batched};
+
+pub(super) const VERSION: u32 = 1;
+
+pub(super) const DRAWN: &str = "validation games in an order by seed, every position of a kind until enough are found; in check \
+     before castling, en passant and promotion; prompt of the last tokens that fit";
+
+/// What a position asks for, in the order of the published table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Castling,
+    EnPassant,
+    Promotion,
+    Check,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Castling, Self::EnPassant, Self::Promotion, Self::Check];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Castling => "castling",
+            Self::EnPassant => "en_passant",
+            Self::Promotion => "promotion",
+            Self::Check => "check",
+        }
+    }
+
+    /// The kind of a position in which the human made this move, if it is of any.
+    fn of(board: &Chess, human: Move) -> Option<Self> {
+        // Check first: what saves the king is a question of its own, even where the answer is a promotion.
+        if board.is_check() {
+            return Some(Self::Check);
+        }
+        match human {
+            Move::Castle { .. } => Some(Self::Castling),
+            Move::EnPassant { .. } => Some(Self::EnPassant),
+            Move::Normal { promotion: Some(_), .. } => Some(Self::Promotion),
+            _ => None,
+        }
+    }
+}
+
+/// What a model answered to the positions of one kind.
+#[derive(Default)]
+struct Answers {
+    legal: u64,
+    human: u64,
+    /// Probability of all legal moves together, a position each.
+    masses: Vec<f64>,
+}
+
+/// Per kind: `legal` and `human`, how often the most likely token is legal and the human move; `mass`, the
+/// probability of all legal moves together, with `mass_min` and `mass_max`. Where fewer than `positions` exist, `n`
+/// says so; a kind that was not found at all has no values and a count of 0.
+pub(super) fn measure(
+    predictor: &dyn Predictor,
+    games: &ValidationGames,
+    positions: u32,
+    seed: u64,
+    progress: &Progress,
+) -> Result<Measured> {
+    let (found, scanned) = find(games, positions as usize, seed, progress)?;
+    let prompts: Vec<_> = found.iter().map(|&(_, at)| prompt(games.before(at), predictor.context())).collect();
+    let mut answers = Kind::ALL.map(|_| Answers::default());
+    // Put in place by number, so that sums do not depend on the order of the batches.
+    let mut masses = vec![0.0; found.len()];
+    let mut legal = Vec::new();
+    batched::ask(predictor, &prompts, progress, |item, logits| {
+        let (kind, at) = found[item];
+        legal_tokens(&games.board(at)?, &mut legal);
+        let (answers, best) = (&mut answers[kind as usize], argmax(logits));
+        answers.legal += u64::from(legal.contains(&best));
+        answers.human += u64::from(best == games.human(at));
+        masses[item] = mass(logits, &legal);
+        Ok(())
+    })?;
+    for (&(kind, _), mass) in found.iter().zip(masses) {
+        answers[kind as usize].masses.push(mass);
+    }
+
+    let mut measured = Measured::default();
+    measured.counts.insert("games_scanned".to_owned(), scanned);
+    for (kind, answers) in Kind::ALL.into_iter().zip(&answers) {
+        let n = answers.masses.len() as u64;
+        let name = |what: &str| format!("{}.{what}", kind.name());
+        let values = [
+            Value::share(&name("legal"), answers.legal, n),
+            Value::share(&name("human"), answers.human, n),
+            Value::mean(&name("mass"), &answers.masses, &(0.0..=1.0)),
+            Value::smallest(&name("mass_min"), &answers.masses, &(0.0..=1.0)),
+            Value::largest(&name("mass_max"), &answers.masses, &(0.0..=1.0)),
+        ];
+        measured.values.extend(values.into_iter().flatten());
+        measured.counts.insert(kind.name().to_owned(), n);
+    }
+    Ok(measured)
+}
+
+/// Positions of each kind, `wanted` at most, and how many games were looked through.
+fn find(games: &ValidationGames, wanted: usize, seed: u64, progress: &Progress) -> Result<(Vec<(Kind, Position)>, u64)> {
+    let mut found = Vec::new();
+    let mut missing = Kind::ALL.map(|_| wanted);
+    let mut scanned = 0;
+    for game in games.shuffled(seed) {
+        if missing == [0; 4] {
+            break;
+        }
+        if scanned % 256 == 0 {
+            batched::check(progress)?;
+        }
+        scanned += 1;
+        games.walk(game, |cut, board, human| {
+            if let Some(kind) = Kind::of(board, human)
+                && missing[kind as usize] > 0
+            {
+                missing[kind as usize] -= 1;
+                found.push((kind, Position { game, cut }));
+            }
+        })?;
+    }
+    Ok((found, scanned))
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "known answers are exact")]
+mod tests {
+    use shakmaty::CastlingMode;
+    use shakmaty::fen::Fen;
+
+    use super::super::fakes;
+    use super::*;
+    use crate::chess::vocabulary::{VOCABULARY_SIZE, parse, to_move};
+    use crate::progress::silent;
+
+    /// One of each kind, and then another castling.
+    fn games() -> Vec<Vec<u16>> {
+        [
+            "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1 g8f6 d2d3 e8g8",
+            "d2d4 a7a6 d4d5 e7e5 d5e6 a6a5 e6f7 e8e7 f7g8n",
+            "f2f4 e7e5 g2g3 d8h4 g3h4",
+        ]
+        .map(fakes::game)
+        .to_vec()
+    }
+
+    fn score(predictor: &dyn Predictor, positions: u32) -> Measured {
+        let games = games();
+        measure(predictor, &ValidationGames::new(fakes::slices(&games)), positions, 5, &silent()).expect("legal games")
+    }
+
+    fn value<'a>(measured: &'a Measured, name: &str) -> &'a Value {
+        measured.values.iter().find(|value| value.name == name).expect("a value of that name")
+    }
+
+    #[test]
+    fn positions_are_found_by_kind_and_fewer_than_asked_are_reported_by_n() {
+        let got = score(&fakes::uniform(), 10);
+        // After e6f7 the black king is in check.
+        for (kind, n) in [("castling", 2), ("en_passant", 1), ("promotion", 1), ("check", 1)] {
+            assert_eq!(got.counts[kind], n, "{kind}");
+            assert_eq!(value(&got, &format!("{kind}.legal")).n, n, "{kind}");
+        }
+        assert_eq!(got.counts["games_scanned"], 3);
+        assert_eq!(score(&fakes::uniform(), 1).counts["castling"], 1);
+    }
+
+    #[test]
+    fn a_kind_that_was_not_found_has_no_values() {
+        let games = [fakes::game("e2e4 e7e5")];
+        let got = measure(&fakes::uniform(), &ValidationGames::new(fakes::slices(&games)), 10, 5, &silent()).expect("a game");
+        assert!(got.values.is_empty());
+        assert_eq!(got.counts["promotion"], 0);
+    }
+
+    #[test]
+    fn a_model_that_knows_the_games_is_right_and_sure() {
+        let games = games();
+        let got = score(&fakes::oracle(&games), 10);
+        for kind in Kind::ALL {
+            for what in ["legal", "human", "mass", "mass_min", "mass_max"] {
+                let name = format!("{}.{what}", kind.name());
+                assert_eq!(value(&got, &name).value, 1.0, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_that_knows_nothing_puts_on_legal_moves_their_share_of_the_vocabulary() {
+        let got = score(&fakes::uniform(), 10);
+        assert_eq!(value(&got, "castling.legal").value, 0.0);
+        // The board after e6f7: the king takes the pawn or goes to e7.
+        assert!((value(&got, "check.mass").value - 2.0 / VOCABULARY_SIZE as f64).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_position_in_check_belongs_to_check_only() {
+        let fen: Fen = "4q1k1/3P4/8/8/8/8/8/4K3 w - - 0 1".parse().expect("a good FEN");
+        let board: Chess = fen.into_position(CastlingMode::Standard).expect("a position");
+        let human = to_move(parse("d7e8q").expect("in the vocabulary"), &board).expect("legal");
+        assert!(human.is_promotion());
+        assert_eq!(Kind::of(&board, human), Some(Kind::Check));
+    }
+
+    #[test]
+    fn the_size_of_batches_changes_nothing() {
+        assert_eq!(score(&fakes::moody().batch(1), 10), score(&fakes::moody(), 10));
+    }
+}

@@ -1,0 +1,48 @@
+//! Causal self-attention of one block, with the queries, keys and values from one matrix.
+
+use tch::Tensor;
+
+use super::layers::{Turn, linear};
+use super::weights::Block;
+
+/// Queries, keys and values of a block, rotated to their positions, each [b, h, t, d].
+#[expect(clippy::struct_field_names, reason = "the shape of a tensor is part of its name")]
+pub(super) struct Heads {
+    pub(super) q_bhtd: Tensor,
+    pub(super) k_bhtd: Tensor,
+    pub(super) v_bhtd: Tensor,
+}
+
+/// Which keys a query sees.
+pub(super) enum Mask<'a> {
+    /// Those at its own position and before.
+    Causal,
+    /// All there are.
+    All,
+    /// Those where this [b, 1, 1, t] is true.
+    Only(&'a Tensor),
+}
+
+impl Heads {
+    /// Splits the rows of the fused matrix, which come in the order q, k, v.
+    pub(super) fn of(x_btc: &Tensor, block: &Block, heads: i64, turn: &Turn) -> Self {
+        let (b, t, c) = x_btc.size3().expect("hidden states are [b, t, c]");
+        let qkv = linear(x_btc, &block.qkv).view([b, t, 3, heads, c / heads]);
+        let parts = qkv.split_with_sizes([2, 1], 2);
+        let qk = turn.apply(&parts[0]).unbind(2);
+        Self { q_bhtd: qk[0].transpose(1, 2), k_bhtd: qk[1].transpose(1, 2), v_bhtd: parts[1].squeeze_dim(2).transpose(1, 2) }
+    }
+}
+
+/// `softmax(q · kᵀ / √d) · v`, heads side by side again: [b, t, c].
+pub(super) fn attend(heads: &Heads, mask: &Mask) -> Tensor {
+    let Heads { q_bhtd, k_bhtd, v_bhtd } = heads;
+    let (only, causal) = match mask {
+        Mask::Causal => (None, true),
+        Mask::All => (None, false),
+        Mask::Only(mask) => (Some(*mask), false),
+    };
+    let y_bhtd = Tensor::scaled_dot_product_attention(q_bhtd, k_bhtd, v_bhtd, only, 0.0, causal, None, false);
+    let (b, h, t, d) = y_bhtd.size4().expect("attention gives [b, h, t, d]");
+    y_bhtd.transpose(1, 2).reshape([b, t, h * d])
+}

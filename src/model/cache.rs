@@ -1,0 +1,190 @@
+//! Keys and values of what was read already, so that one more token costs one more position.
+//!
+//! Rows have lengths of their own. A cached pass gives the logits of a full pass; what lies beyond a row's length is
+//! never seen.
+
+use tch::{Device, Kind, Tensor};
+
+use super::attention::{Heads, Mask};
+use super::config::Precision;
+use super::decoder::Decoder;
+
+pub struct KvCache {
+    /// Of each layer, [b, capacity, h, d].
+    keys: Vec<Tensor>,
+    values: Vec<Tensor>,
+    lengths: Vec<i64>,
+    capacity: i64,
+    device: Device,
+}
+
+/// Where one more token of each row goes, and what it sees.
+pub(super) struct Append {
+    /// Position in its row.
+    pub(super) positions_b: Tensor,
+    /// Position among all rows laid end to end.
+    slots_b: Tensor,
+    /// None where all rows are equally long.
+    mask_b11t: Option<Tensor>,
+    longest: i64,
+}
+
+impl Append {
+    pub(super) fn mask(&self) -> Mask<'_> {
+        self.mask_b11t.as_ref().map_or(Mask::All, Mask::Only)
+    }
+}
+
+impl KvCache {
+    /// Room for `batch` rows of up to `capacity` tokens, at most the context.
+    pub fn new(decoder: &Decoder, batch: usize, capacity: usize) -> Self {
+        let config = decoder.config();
+        let capacity = i64::from(config.context).min(capacity as i64);
+        let kind = match decoder.precision() {
+            Precision::F32 => Kind::Float,
+            Precision::Bf16 => Kind::BFloat16,
+        };
+        let shape = [batch as i64, capacity, i64::from(config.heads), i64::from(config.width / config.heads)];
+        // Zeros, for what is masked is still multiplied by 0, and memory as it comes may hold NaN.
+        let layers = || (0..config.layers).map(|_| Tensor::zeros(shape, (kind, decoder.device()))).collect();
+        Self { keys: layers(), values: layers(), lengths: vec![0; batch], capacity, device: decoder.device() }
+    }
+
+    /// Tokens in each row.
+    pub fn lengths(&self) -> &[i64] {
+        &self.lengths
+    }
+
+    /// How many more tokens every row can take.
+    pub fn room(&self) -> usize {
+        (self.capacity - self.longest()) as usize
+    }
+
+    /// Keeps these rows, in this order; a row may come more than once.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such row.
+    pub fn select(&mut self, rows: &[i64]) {
+        self.lengths = rows.iter().map(|&row| self.lengths[row as usize]).collect();
+        let rows = Tensor::from_slice(rows).to_device(self.device);
+        for layer in self.keys.iter_mut().chain(&mut self.values) {
+            *layer = layer.index_select(0, &rows);
+        }
+    }
+
+    /// Forgets what a row holds from position `length` on.
+    ///
+    /// # Panics
+    ///
+    /// Where the row is shorter.
+    pub fn truncate(&mut self, row: usize, length: usize) {
+        assert!(length as i64 <= self.lengths[row], "a row of {} tokens is cut to {length}", self.lengths[row]);
+        self.lengths[row] = length as i64;
+    }
+
+    pub(super) fn begin(&mut self, lengths: &[i64]) {
+        assert!(self.longest() == 0, "a cache is filled once, and extended step by step");
+        assert!(lengths.len() == self.lengths.len(), "{} rows for a cache of {}", lengths.len(), self.lengths.len());
+        self.lengths.copy_from_slice(lengths);
+    }
+
+    pub(super) fn fill(&mut self, layer: usize, heads: &Heads) {
+        let length = heads.k_bhtd.size()[2];
+        assert!(length <= self.capacity, "{length} tokens for a cache of {}", self.capacity);
+        for (kept, new) in [(&self.keys[layer], &heads.k_bhtd), (&self.values[layer], &heads.v_bhtd)] {
+            kept.narrow(1, 0, length).copy_(&new.transpose(1, 2));
+        }
+    }
+
+    /// Makes every row one token longer.
+    pub(super) fn append(&mut self) -> Append {
+        assert!(self.room() > 0, "the cache is full at {} tokens", self.capacity);
+        let tensor = |values: &[i64]| Tensor::from_slice(values).to_device(self.device);
+        let slots: Vec<i64> = self.lengths.iter().enumerate().map(|(row, at)| row as i64 * self.capacity + at).collect();
+        let (positions_b, slots_b) = (tensor(&self.lengths), tensor(&slots));
+        let longest = self.longest() + 1;
+        let mask_b11t = self.lengths.iter().any(|length| length + 1 != longest).then(|| {
+            let places_t = Tensor::arange(longest, (Kind::Int64, self.device));
+            places_t.unsqueeze(0).le_tensor(&positions_b.unsqueeze(1)).unsqueeze(1).unsqueeze(1)
+        });
+        self.lengths.iter_mut().for_each(|length| *length += 1);
+        Append { positions_b, slots_b, mask_b11t, longest }
+    }
+
+    /// Stores the new keys and values, and gives back the queries with all that they may see.
+    pub(super) fn write(&mut self, layer: usize, at: &Append, heads: Heads) -> Heads {
+        let seen = |kept: &Tensor, new_bh1d: &Tensor| {
+            let new = new_bh1d.squeeze_dim(2);
+            let _ = kept.flatten(0, 1).index_copy_(0, &at.slots_b, &new);
+            kept.narrow(1, 0, at.longest).transpose(1, 2)
+        };
+        Heads {
+            k_bhtd: seen(&self.keys[layer], &heads.k_bhtd),
+            v_bhtd: seen(&self.values[layer], &heads.v_bhtd),
+            q_bhtd: heads.q_bhtd,
+        }
+    }
+
+    fn longest(&self) -> i64 {
+        self.lengths.iter().copied().max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::config::ModelConfig;
+    use crate::model::reference::assert_near;
+
+    fn decoder() -> Decoder {
+        let config = ModelConfig { layers: 2, heads: 2, width: 32, hidden: 64, context: 16 };
+        Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory")
+    }
+
+    fn tokens(rows: &[&[i64]]) -> Tensor {
+        let longest = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+        let flat: Vec<i64> = rows.iter().flat_map(|row| (0..longest).map(|at| row.get(at).copied().unwrap_or(0))).collect();
+        Tensor::from_slice(&flat).view([rows.len() as i64, longest as i64])
+    }
+
+    #[test]
+    fn rows_of_any_lengths_read_step_by_step_give_the_logits_of_a_full_pass() {
+        for precision in [Precision::F32, Precision::Bf16] {
+            let decoder = decoder().with_precision(precision);
+            let mut rows = vec![vec![1, 20, 30, 40, 50], vec![1, 60], vec![1, 70, 80]];
+            let mut cache = KvCache::new(&decoder, rows.len(), 16);
+            let lengths: Vec<i64> = rows.iter().map(|row| row.len() as i64).collect();
+            let all = |rows: &[Vec<i64>]| {
+                let lengths: Vec<i64> = rows.iter().map(|row| row.len() as i64).collect();
+                decoder.last_logits(&tokens(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>()), &lengths)
+            };
+            let tolerance = if precision == Precision::F32 { 1e-5 } else { 0.03 };
+            let first = decoder.prefill(&tokens(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>()), &lengths, &mut cache);
+            assert_near("prefill", &first, &all(&rows), tolerance);
+            for step in 0..11 {
+                for (at, row) in rows.iter_mut().enumerate() {
+                    row.push(100 + 7 * step + at as i64);
+                }
+                let new: Vec<i64> = rows.iter().filter_map(|row| row.last().copied()).collect();
+                let logits = decoder.step(&Tensor::from_slice(&new).view([-1, 1]), &mut cache);
+                assert_near(&format!("step {step}"), &logits, &all(&rows), tolerance);
+            }
+            assert_eq!((cache.room(), cache.lengths()), (0, [16, 13, 14].as_slice()));
+        }
+    }
+
+    #[test]
+    fn an_empty_cache_can_be_filled_by_steps_alone_and_rows_be_kept_repeated_and_cut() {
+        let decoder = decoder();
+        let mut cache = KvCache::new(&decoder, 2, 8);
+        for column in [[1_i64, 1], [20, 30], [40, 50]] {
+            let _ = decoder.step(&Tensor::from_slice(&column).view([2, 1]), &mut cache);
+        }
+        cache.select(&[1, 0, 1]);
+        cache.truncate(2, 2);
+        let logits = decoder.step(&Tensor::from_slice(&[60_i64, 70, 80]).view([3, 1]), &mut cache);
+        let rows = tokens(&[&[1, 30, 50, 60], &[1, 20, 40, 70], &[1, 30, 80]]);
+        assert_near("logits", &logits, &decoder.last_logits(&rows, &[4, 4, 3]), 1e-5);
+    }
+}

@@ -1,0 +1,261 @@
+//! The decoder: tokens in, logits out. Immutable in use; the cache of a generation is the caller's.
+
+use std::path::Path;
+
+use anyhow::Result;
+use tch::{Device, Kind, Reduction, Tensor};
+
+use super::attention::{Heads, Mask, attend};
+use super::cache::KvCache;
+use super::config::{ModelConfig, Precision};
+use super::init::init;
+use super::layers::{Rope, Turn, linear, rms_norm, swiglu};
+use super::weights::Weights;
+use crate::error::Fixable;
+
+pub struct Decoder {
+    config: ModelConfig,
+    device: Device,
+    weights: Weights,
+    /// The matrices once more in bfloat16, where a pass without gradients uses them.
+    shadow: Option<Weights>,
+    rope: Rope,
+}
+
+impl Decoder {
+    /// A decoder with random weights, the same for a seed on every machine.
+    ///
+    /// # Errors
+    ///
+    /// Where the shape is impossible, or the device has too little memory.
+    pub fn new(config: &ModelConfig, seed: u64, device: Device) -> Result<Self> {
+        check(config)?;
+        Ok(Self::of(config, device, init(config, seed, device)?))
+    }
+
+    /// A decoder with the weights of a file, computing in float32.
+    ///
+    /// # Errors
+    ///
+    /// Where the file does not hold exactly this model, with the tensor that differs.
+    pub fn load(path: &Path, config: &ModelConfig, device: Device) -> Result<Self> {
+        check(config)?;
+        Ok(Self::of(config, device, Weights::read(path, config, device)?))
+    }
+
+    fn of(config: &ModelConfig, device: Device, weights: Weights) -> Self {
+        Self { config: config.clone(), device, weights, shadow: None, rope: Rope::new(config, device) }
+    }
+
+    /// The same decoder with passes in `precision`; weights changed later are not seen by a bfloat16 one.
+    #[must_use]
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.shadow = (precision == Precision::Bf16).then(|| tch::no_grad(|| self.weights.cast(Kind::BFloat16)));
+        self
+    }
+
+    pub fn precision(&self) -> Precision {
+        if self.shadow.is_some() { Precision::Bf16 } else { Precision::F32 }
+    }
+
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// The float32 parameters.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// Logits at every position, float32 [b, t, v], for tokens int64 [b, t] with t up to the context.
+    pub fn logits(&self, tokens_bt: &Tensor) -> Tensor {
+        let weights = self.active();
+        project(weights, &self.full_pass(weights, tokens_bt, |_, _| ()))
+    }
+
+    /// Logits at the last real position of each row, float32 [b, v]; rows are padded on the right, which changes nothing
+    /// under causal attention. Only these positions are projected.
+    pub fn last_logits(&self, tokens_bt: &Tensor, lengths: &[i64]) -> Tensor {
+        let weights = self.active();
+        let x_btc = self.full_pass(weights, tokens_bt, |_, _| ());
+        project(weights, &last(&x_btc, lengths))
+    }
+
+    /// Fills an empty cache with right-padded rows, and returns what [`last_logits`](Self::last_logits) does.
+    ///
+    /// # Panics
+    ///
+    /// Where the rows are no match for the cache, or are longer than it.
+    pub fn prefill(&self, tokens_bt: &Tensor, lengths: &[i64], cache: &mut KvCache) -> Tensor {
+        let weights = self.active();
+        cache.begin(lengths);
+        let x_btc = self.full_pass(weights, tokens_bt, |layer, heads| cache.fill(layer, heads));
+        project(weights, &last(&x_btc, lengths))
+    }
+
+    /// Appends one token to each row, at the row's own length, and returns the logits after it, float32 [b, v].
+    ///
+    /// # Panics
+    ///
+    /// Where a row is full (see [`KvCache::room`]) or the number of rows differs.
+    pub fn step(&self, tokens_b1: &Tensor, cache: &mut KvCache) -> Tensor {
+        let weights = self.active();
+        let at = cache.append();
+        let turn = self.rope.at(&at.positions_b);
+        let x_b1c = self.pass(weights, tokens_b1, &turn, |layer, heads| {
+            let seen = cache.write(layer, &at, heads);
+            attend(&seen, &at.mask())
+        });
+        project(weights, &x_b1c.squeeze_dim(1))
+    }
+
+    /// The mean cross-entropy of `targets_bt`, a scalar that can be differentiated, computed in `precision` from the float32
+    /// weights.
+    pub fn loss(&self, precision: Precision, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
+        match precision {
+            Precision::F32 => self.loss_by(&self.weights, inputs_bt, targets_bt),
+            Precision::Bf16 => self.loss_by(&self.weights.cast(Kind::BFloat16), inputs_bt, targets_bt),
+        }
+    }
+
+    fn loss_by(&self, weights: &Weights, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
+        let logits_btv = project(weights, &self.full_pass(weights, inputs_bt, |_, _| ()));
+        logits_btv.flatten(0, 1).cross_entropy_loss::<&Tensor>(&targets_bt.flatten(0, 1), None, Reduction::Mean, -100, 0.0)
+    }
+
+    fn active(&self) -> &Weights {
+        self.shadow.as_ref().unwrap_or(&self.weights)
+    }
+
+    /// All positions from 0 on; `see` is shown the heads of each layer.
+    fn full_pass(&self, weights: &Weights, tokens_bt: &Tensor, mut see: impl FnMut(usize, &Heads)) -> Tensor {
+        let turn = self.rope.first(tokens_bt.size()[1]);
+        self.pass(weights, tokens_bt, &turn, |layer, heads| {
+            see(layer, &heads);
+            attend(&heads, &Mask::Causal)
+        })
+    }
+
+    /// The blocks and the last norm: [b, t, c], in the kind of the matrices.
+    fn pass(
+        &self,
+        weights: &Weights,
+        tokens_bt: &Tensor,
+        turn: &Turn,
+        mut attention: impl FnMut(usize, Heads) -> Tensor,
+    ) -> Tensor {
+        let kind = weights.unembed.kind();
+        let mut x_btc = Tensor::embedding(&weights.tok_emb, tokens_bt, -1, false, false);
+        for (layer, block) in weights.blocks.iter().enumerate() {
+            let h_btc = rms_norm(&x_btc, &block.norm_attn).to_kind(kind);
+            let heads = Heads::of(&h_btc, block, i64::from(self.config.heads), turn);
+            // Not in place: the backward pass of a norm needs what the norm saw.
+            let mid_btc = x_btc + linear(&attention(layer, heads), &block.proj);
+            let h_btc = rms_norm(&mid_btc, &block.norm_mlp).to_kind(kind);
+            x_btc = mid_btc + swiglu(&h_btc, &block.gate, &block.up, &block.down);
+        }
+        rms_norm(&x_btc, &weights.norm_final).to_kind(kind)
+    }
+}
+
+/// Hidden states to float32 logits, by the tied embedding.
+fn project(weights: &Weights, x: &Tensor) -> Tensor {
+    linear(x, &weights.unembed).to_kind(Kind::Float)
+}
+
+/// The state at the last real position of each row: [b, c].
+fn last(x_btc: &Tensor, lengths: &[i64]) -> Tensor {
+    let (b, t, c) = x_btc.size3().expect("hidden states are [b, t, c]");
+    assert!(
+        lengths.len() as i64 == b && lengths.iter().all(|length| (1..=t).contains(length)),
+        "{b} rows of up to {t} tokens, and lengths {lengths:?}"
+    );
+    let rows: Vec<i64> = lengths.iter().enumerate().map(|(row, length)| row as i64 * t + length - 1).collect();
+    x_btc.reshape([b * t, c]).index_select(0, &Tensor::from_slice(&rows).to_device(x_btc.device()))
+}
+
+fn check(config: &ModelConfig) -> Result<()> {
+    let ModelConfig { layers, heads, width, hidden, context } = *config;
+    if [layers, heads, width, hidden, context].contains(&0) {
+        return Err(Fixable::usage(format!(
+            "a model of {layers} layers, {heads} heads, width {width}, hidden {hidden}, context {context}"
+        ))
+        .hint("all of them must be above 0")
+        .into());
+    }
+    if width % heads != 0 || (width / heads) % 2 != 0 {
+        return Err(Fixable::usage(format!("width `{width}` does not divide into `{heads}` heads of an even width"))
+            .hint("rotary positions turn pairs of dimensions: width / heads must be even")
+            .into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::reference::{assert_near, references};
+
+    #[test]
+    fn logits_loss_and_gradients_are_those_of_an_independent_implementation() {
+        for reference in references() {
+            let decoder = reference.decoder();
+            for (_, weight) in decoder.weights().named() {
+                let _ = weight.set_requires_grad(true);
+            }
+            let [inputs_bt, targets_bt] = reference.batch(0);
+            assert_near("logits", &reference.sampled(&decoder.logits(&inputs_bt)), reference.tensor("logits"), 1e-5);
+            let loss = decoder.loss(Precision::F32, &inputs_bt, &targets_bt);
+            assert!((loss.double_value(&[]) / reference.told("loss_first_batch") - 1.0).abs() < 1e-6);
+            let named = decoder.weights().named();
+            let weights: Vec<&Tensor> = named.iter().map(|(_, weight)| *weight).collect();
+            let gradients = Tensor::run_backward(&[loss], &weights, false, false);
+            for ((name, _), gradient) in named.iter().zip(gradients) {
+                assert_near(name, &reference.sampled(&gradient), reference.tensor(&format!("grads.{name}")), 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn targets_equal_to_inputs_show_as_a_loss_below_chance() {
+        for reference in references() {
+            let [inputs_bt, _] = reference.batch(0);
+            let loss = reference.decoder().loss(Precision::F32, &inputs_bt, &inputs_bt).double_value(&[]);
+            assert!((loss / reference.told("loss_identity") - 1.0).abs() < 1e-6, "{loss}");
+        }
+    }
+
+    #[test]
+    fn bfloat16_is_near_float32_and_no_copy_of_it() {
+        let config = ModelConfig { layers: 2, heads: 2, width: 32, hidden: 64, context: 16 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
+        let tokens_bt = Tensor::from_slice(&[1_i64, 900, 5, 7, 1970, 44, 2, 1]).view([2, 4]);
+        let exact = decoder.logits(&tokens_bt);
+        let halved = decoder.with_precision(Precision::Bf16).logits(&tokens_bt);
+        assert_eq!(halved.kind(), Kind::Float);
+        assert_ne!(exact, halved);
+        assert_near("logits", &halved, &exact, 0.03);
+    }
+
+    #[test]
+    fn padding_on_the_right_changes_nothing() {
+        let config = ModelConfig { layers: 2, heads: 2, width: 32, hidden: 64, context: 16 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
+        let short = decoder.last_logits(&Tensor::from_slice(&[1_i64, 900, 5]).view([1, 3]), &[3]);
+        let padded = Tensor::from_slice(&[1_i64, 900, 5, 0, 0, 0, 1, 7, 8, 9, 10, 11]).view([2, 6]);
+        let both = decoder.last_logits(&padded, &[3, 6]);
+        assert_near("logits", &both.narrow(0, 0, 1), &short, 1e-5);
+    }
+
+    #[test]
+    fn shapes_that_rotary_positions_cannot_turn_are_refused() {
+        for (heads, width) in [(3, 64), (64, 64), (0, 64)] {
+            let config = ModelConfig { layers: 1, heads, width, hidden: 64, context: 16 };
+            assert!(Decoder::new(&config, 3, Device::Cpu).is_err(), "{heads} heads of width {width}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// What tch does not wrap: fused AdamW, foreach operations, allocator statistics.
+// Each function returns null, or a message that the caller frees with `philidor_free`; no exception leaves this file.
+
+#include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/GradMode.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Handles = const at::Tensor *const *;
+
+std::vector<at::Tensor> list(Handles handles, std::size_t count) {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) tensors.push_back(*handles[i]);
+  return tensors;
+}
+
+template <typename Work> char *guarded(Work work) {
+  try {
+    work();
+    return nullptr;
+  } catch (const std::exception &error) {
+    // A clause for c10::Error would name its type where linkers never remove a name, and so draw libtorch into the runner.
+    const auto *ours = dynamic_cast<const c10::Error *>(&error);
+    return strdup(ours ? ours->what_without_backtrace() : error.what());
+  } catch (...) {
+    return strdup("an exception of unknown type");
+  }
+}
+
+} // namespace
+
+extern "C" {
+
+void philidor_free(char *message) { std::free(message); }
+
+// One step of AdamW on all tensors at once; `step` counts from 1 and is the same float32 scalar for all.
+char *philidor_adamw(Handles weights, Handles gradients, Handles first, Handles second, std::size_t count, const at::Tensor *step,
+                     double rate, double beta1, double beta2, double decay, double eps) {
+  return guarded([&] {
+    c10::NoGradGuard no_grad;
+    const auto w = list(weights, count), g = list(gradients, count), m = list(first, count), v = list(second, count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (const auto *other : {&g[i], &m[i], &v[i]}) // The CPU kernel walks the memory and asks for no shape.
+        TORCH_CHECK(w[i].sizes() == other->sizes() && w[i].strides() == other->strides() && w[i].scalar_type() == other->scalar_type(),
+                    "AdamW: a weight of ", w[i].sizes(), " meets a tensor of ", other->sizes(), ", or another layout or dtype");
+    at::_fused_adamw_(w, g, m, v, {}, std::vector<at::Tensor>(count, *step), rate, beta1, beta2, decay, eps, /*amsgrad=*/false,
+                      /*maximize=*/false);
+  });
+}
+
+// Scales the gradients to a global norm of at most `most`, and writes the norm before that. No host sync.
+char *philidor_clip(Handles gradients, std::size_t count, double most, at::Tensor **norm) {
+  return guarded([&] {
+    c10::NoGradGuard no_grad;
+    const auto grads = list(gradients, count);
+    const auto total = at::linalg_vector_norm(at::stack(at::_foreach_norm(grads, 2)));
+    at::_foreach_mul_(grads, at::clamp_max(most / (total + 1e-6), 1.0));
+    *norm = new at::Tensor(total);
+  });
+}
+
+// to[i] += from[i]
+char *philidor_add(Handles to, Handles from, std::size_t count) {
+  return guarded([&] {
+    c10::NoGradGuard no_grad;
+    at::_foreach_add_(list(to, count), list(from, count));
+  });
+}
+
+// Peak bytes that libtorch allocated on a CUDA device since the process began.
+char *philidor_peak_bytes(int device, std::int64_t *bytes) {
+  return guarded([&] {
+    const auto stats = at::getDeviceAllocator(at::kCUDA)->getDeviceStats(static_cast<c10::DeviceIndex>(device));
+    *bytes = stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
+  });
+}
+
+} // extern "C"

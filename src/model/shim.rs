@@ -1,0 +1,120 @@
+//! What tch does not wrap, through a few lines of C++ beside this file.
+//!
+//! The C++ side catches every exception and hands its message over; here it becomes an error. Tensors are borrowed
+//! for the call and keep their owners.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use anyhow::{Result, anyhow};
+use tch::Tensor;
+
+type Handle = *const torch_sys::C_tensor;
+
+#[expect(unsafe_code, reason = "the functions of shim.cpp")]
+unsafe extern "C" {
+    fn philidor_free(message: *mut c_char);
+    fn philidor_adamw(
+        weights: *const Handle,
+        gradients: *const Handle,
+        first: *const Handle,
+        second: *const Handle,
+        count: usize,
+        step: Handle,
+        rate: f64,
+        beta1: f64,
+        beta2: f64,
+        decay: f64,
+        eps: f64,
+    ) -> *mut c_char;
+    fn philidor_clip(gradients: *const Handle, count: usize, most: f64, norm: *mut *mut torch_sys::C_tensor) -> *mut c_char;
+    fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
+    fn philidor_peak_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
+}
+
+/// The settings of one AdamW step.
+#[derive(Clone, Copy, Debug)]
+pub struct AdamW {
+    pub rate: f64,
+    pub betas: [f64; 2],
+    pub decay: f64,
+    pub eps: f64,
+}
+
+/// One fused step on all tensors: weights and both moments change in place. `step` is a float32 scalar, 1 for the first step.
+///
+/// # Errors
+///
+/// Where the lists do not match in length, shape, dtype or device, with libtorch's message.
+pub fn adamw(weights: &[&Tensor], gradients: &[&Tensor], moments: [&[&Tensor]; 2], step: &Tensor, with: AdamW) -> Result<()> {
+    let [first, second] = moments;
+    let count = weights.len();
+    anyhow::ensure!([gradients.len(), first.len(), second.len()] == [count; 3], "AdamW was given lists of different lengths");
+    let [weights, gradients, first, second] = [weights, gradients, first, second].map(handles);
+    let AdamW { rate, betas: [beta1, beta2], decay, eps } = with;
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: the four arrays hold `count` live tensors, which outlive the call.
+    said(unsafe {
+        philidor_adamw(
+            weights.as_ptr(),
+            gradients.as_ptr(),
+            first.as_ptr(),
+            second.as_ptr(),
+            count,
+            step.as_ptr(),
+            rate,
+            beta1,
+            beta2,
+            decay,
+            eps,
+        )
+    })
+}
+
+/// Scales gradients in place to a global norm of at most `most`, and returns the norm before, a scalar on their device.
+pub fn clip(gradients: &[Tensor], most: f64) -> Result<Tensor> {
+    let list = handles(&gradients.iter().collect::<Vec<_>>());
+    let mut norm = std::ptr::null_mut();
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: the array holds live tensors; where there is no message, `norm` is a new tensor that this side owns.
+    unsafe {
+        said(philidor_clip(list.as_ptr(), list.len(), most, &raw mut norm))?;
+        Ok(Tensor::from_ptr(norm))
+    }
+}
+
+/// Adds each of `from` to its fellow in `to`, in place.
+pub fn add(to: &[Tensor], from: &[Tensor]) -> Result<()> {
+    anyhow::ensure!(to.len() == from.len(), "addition was given lists of different lengths");
+    let [to, from] = [to, from].map(|list| handles(&list.iter().collect::<Vec<_>>()));
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: both arrays hold the same number of live tensors.
+    said(unsafe { philidor_add(to.as_ptr(), from.as_ptr(), to.len()) })
+}
+
+/// Most bytes that libtorch held on a CUDA device since the process began.
+pub fn peak_bytes(cuda: usize) -> Result<u64> {
+    let mut bytes = 0;
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: `bytes` is a live i64.
+    said(unsafe { philidor_peak_bytes(cuda as c_int, &raw mut bytes) })?;
+    Ok(bytes.max(0) as u64)
+}
+
+fn handles(tensors: &[&Tensor]) -> Vec<Handle> {
+    tensors.iter().map(|tensor| tensor.as_ptr()).collect()
+}
+
+/// The message of a failed call, freed.
+fn said(message: *mut c_char) -> Result<()> {
+    if message.is_null() {
+        return Ok(());
+    }
+    #[expect(unsafe_code, reason = "a string made by shim.cpp")]
+    // SAFETY: shim.cpp returns null or a C string of its own, which is freed once, here.
+    let text = unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        philidor_free(message);
+        text
+    };
+    Err(anyhow!("libtorch: {text}"))
+}

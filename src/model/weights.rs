@@ -1,0 +1,178 @@
+//! The parameters of a decoder under their published names, and the files they are kept in.
+//!
+//! A file is read only where its names, shapes and dtypes are exactly those of the model asked for.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use tch::{Device, Kind, Tensor};
+
+use super::config::ModelConfig;
+use crate::chess::vocabulary::VOCABULARY_SIZE;
+use crate::error::Fixable;
+
+/// All parameters, float32; or matrices in another kind, after [`Weights::cast`].
+pub struct Weights {
+    /// [v, c], for the lookup.
+    pub tok_emb: Tensor,
+    /// The same tensor, for the projection to logits; apart from it only after a cast.
+    pub(super) unembed: Tensor,
+    pub blocks: Vec<Block>,
+    pub norm_final: Tensor,
+}
+
+/// One pre-norm block.
+pub struct Block {
+    pub norm_attn: Tensor,
+    /// [3c, c], rows in the order q, k, v.
+    pub qkv: Tensor,
+    pub proj: Tensor,
+    pub norm_mlp: Tensor,
+    pub gate: Tensor,
+    pub up: Tensor,
+    pub down: Tensor,
+}
+
+impl Weights {
+    /// Asks `make` for each parameter by name and shape, in the order of the forward pass.
+    pub(super) fn build(config: &ModelConfig, mut make: impl FnMut(&str, &[i64]) -> Result<Tensor>) -> Result<Self> {
+        let [c, hidden, v] = [i64::from(config.width), i64::from(config.hidden), VOCABULARY_SIZE as i64];
+        let tok_emb = make("tok_emb.weight", &[v, c])?;
+        let blocks = (0..config.layers)
+            .map(|layer| {
+                let mut make = |name: &str, shape: &[i64]| make(&format!("blocks.{layer}.{name}.weight"), shape);
+                Ok(Block {
+                    norm_attn: make("norm_attn", &[c])?,
+                    qkv: make("attn.qkv", &[3 * c, c])?,
+                    proj: make("attn.proj", &[c, c])?,
+                    norm_mlp: make("norm_mlp", &[c])?,
+                    gate: make("mlp.gate", &[hidden, c])?,
+                    up: make("mlp.up", &[hidden, c])?,
+                    down: make("mlp.down", &[c, hidden])?,
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { unembed: tok_emb.shallow_clone(), tok_emb, blocks, norm_final: make("norm_final.weight", &[c])? })
+    }
+
+    /// Every parameter with its name, in the order of the forward pass.
+    pub fn named(&self) -> Vec<(String, &Tensor)> {
+        let mut named = vec![("tok_emb.weight".to_owned(), &self.tok_emb)];
+        for (layer, block) in self.blocks.iter().enumerate() {
+            for (name, tensor) in [
+                ("norm_attn", &block.norm_attn),
+                ("attn.qkv", &block.qkv),
+                ("attn.proj", &block.proj),
+                ("norm_mlp", &block.norm_mlp),
+                ("mlp.gate", &block.gate),
+                ("mlp.up", &block.up),
+                ("mlp.down", &block.down),
+            ] {
+                named.push((format!("blocks.{layer}.{name}.weight"), tensor));
+            }
+        }
+        named.push(("norm_final.weight".to_owned(), &self.norm_final));
+        named
+    }
+
+    /// Matrices in another kind; the lookup and the norms stay float32. Differentiable.
+    pub(super) fn cast(&self, kind: Kind) -> Self {
+        let cast = |tensor: &Tensor| tensor.to_kind(kind);
+        Self {
+            tok_emb: self.tok_emb.shallow_clone(),
+            unembed: cast(&self.tok_emb),
+            blocks: self
+                .blocks
+                .iter()
+                .map(|block| Block {
+                    norm_attn: block.norm_attn.shallow_clone(),
+                    qkv: cast(&block.qkv),
+                    proj: cast(&block.proj),
+                    norm_mlp: block.norm_mlp.shallow_clone(),
+                    gate: cast(&block.gate),
+                    up: cast(&block.up),
+                    down: cast(&block.down),
+                })
+                .collect(),
+            norm_final: self.norm_final.shallow_clone(),
+        }
+    }
+
+    /// Reads a safetensors file.
+    ///
+    /// # Errors
+    ///
+    /// Where a tensor is missing, unknown, or of another shape or dtype than the model has; it is named.
+    pub fn read(path: &Path, config: &ModelConfig, device: Device) -> Result<Self> {
+        let mut found: BTreeMap<String, Tensor> =
+            Tensor::read_safetensors(path).with_context(|| format!("reading `{}`", path.display()))?.into_iter().collect();
+        let odd = |what: String| {
+            Fixable::failed(format!("`{}` does not hold this model: {what}", path.display()))
+                .hint("compare layers, width and hidden with the model.json beside the weights")
+        };
+        let weights = Self::build(config, |name, shape| {
+            let tensor = found.remove(name).ok_or_else(|| odd(format!("`{name}` is missing")))?;
+            if tensor.size() != shape {
+                return Err(odd(format!("`{name}` is {:?}, and {shape:?} is wanted", tensor.size())).into());
+            }
+            if tensor.kind() != Kind::Float {
+                return Err(odd(format!("`{name}` is {:?}, and float32 is wanted", tensor.kind())).into());
+            }
+            Ok(tensor.f_to_device(device)?)
+        })?;
+        match found.keys().next() {
+            None => Ok(weights),
+            Some(name) => Err(odd(format!("`{name}` is no part of it")).into()),
+        }
+    }
+
+    /// Writes a safetensors file, whole or absent under its name.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        write_tensors(path, &self.named())
+    }
+}
+
+/// Writes named tensors as safetensors beside `path`, and renames once they are on the disk.
+pub fn write_tensors(path: &Path, named: &[(String, &Tensor)]) -> Result<()> {
+    let part = path.with_extension("safetensors.part");
+    let here: Vec<(&str, Tensor)> = named
+        .iter()
+        .map(|(name, tensor)| Ok((name.as_str(), tensor.f_detach()?.f_to_device(Device::Cpu)?.f_contiguous()?)))
+        .collect::<Result<_>>()?;
+    Tensor::write_safetensors(&here, &part).with_context(|| format!("writing `{}`", part.display()))?;
+    fs_err::File::open(&part)?.sync_all()?;
+    fs_err::rename(&part, path)?;
+    let dir = path.parent().expect("a file lies in a folder");
+    Ok(fs_err::File::open(dir)?.sync_all()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::decoder::Decoder;
+
+    #[test]
+    fn weights_come_back_from_a_file_as_they_were_and_no_other_shape_is_taken() -> Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("w.safetensors");
+        let config = ModelConfig { layers: 2, heads: 2, width: 32, hidden: 64, context: 16 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu)?;
+        decoder.weights().write(&path)?;
+        let again = Decoder::load(&path, &config, Device::Cpu)?;
+        for ((name, one), (_, other)) in decoder.weights().named().into_iter().zip(again.weights().named()) {
+            assert_eq!(one, other, "{name}");
+        }
+        for (wrong, named) in [
+            (ModelConfig { layers: 3, ..config.clone() }, "`blocks.2.norm_attn.weight` is missing"),
+            (ModelConfig { layers: 1, ..config.clone() }, "`blocks.1.attn.proj.weight` is no part of it"),
+            (ModelConfig { hidden: 96, ..config.clone() }, "`blocks.0.mlp.gate.weight` is [64, 32], and [96, 32] is wanted"),
+        ] {
+            let error = Decoder::load(&path, &wrong, Device::Cpu).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(named), "{error}");
+        }
+        fs_err::write(&path, b"cut short")?;
+        assert!(Decoder::load(&path, &config, Device::Cpu).is_err());
+        Ok(())
+    }
+}

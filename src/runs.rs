@@ -1,0 +1,181 @@
+//! The folders for people: `runs/<name>/<run>/`, and how a run is named on the command line.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::Fixable;
+use crate::plan::{Node, Plan};
+use crate::run::{Outcome, Run};
+use crate::store::write_whole;
+
+/// `run.json`: which run this is, and on what it ran.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunRecord {
+    pub schema: u32,
+    pub id: String,
+    pub name: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    pub finished: Option<String>,
+    /// `running`, `done`, `failed`, `refused`, `interrupted`.
+    pub outcome: String,
+    pub philidor: String,
+    pub git: String,
+    pub host: String,
+    pub device: String,
+    pub threads: usize,
+    pub libtorch: String,
+    /// The command that makes it again.
+    pub command: String,
+}
+
+/// `plan.json`: every node, and how it ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlanRecord {
+    pub schema: u32,
+    pub nodes: Vec<NodeRecord>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NodeRecord {
+    #[serde(flatten)]
+    pub node: Node,
+    /// `kept`, `made`, `failed`, `refused`, `skipped` or `pending`.
+    pub state: String,
+    pub seconds: Option<f64>,
+    pub message: Option<String>,
+}
+
+impl PlanRecord {
+    pub fn new(plan: &Plan, run: Option<&Run>) -> Self {
+        let nodes = plan.nodes.iter().map(|node| {
+            let outcome = run.and_then(|run| run.outcome(node.key));
+            let (state, seconds, message) = match outcome {
+                None | Some(Outcome::Pending) => ("pending", None, None),
+                Some(Outcome::Kept) => ("kept", None, None),
+                Some(Outcome::Made { seconds }) => ("made", Some(*seconds), None),
+                Some(Outcome::Failed(failure)) if failure.exit == crate::error::Exit::Refused => {
+                    ("refused", None, Some(failure.message.clone()))
+                }
+                Some(Outcome::Failed(failure)) => ("failed", None, Some(failure.message.clone())),
+                Some(Outcome::Skipped { .. }) => ("skipped", None, None),
+            };
+            NodeRecord { node: node.clone(), state: state.to_owned(), seconds, message }
+        });
+        Self { schema: 1, nodes: nodes.collect() }
+    }
+}
+
+/// A folder `runs/<name>/<id>/`.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    pub path: PathBuf,
+}
+
+impl RunFolder {
+    pub fn create(runs: &Path, name: &str, id: &str) -> Result<Self> {
+        let path = runs.join(name).join(id);
+        fs::create_dir_all(&path)?;
+        Ok(Self { path })
+    }
+
+    pub fn write<T: Serialize>(&self, file: &str, value: &T) -> Result<()> {
+        write_whole(&self.path.join(file), &serde_json::to_vec_pretty(value)?)
+    }
+
+    pub fn record(&self) -> Result<RunRecord> {
+        self.read("run.json")
+    }
+
+    pub fn plan(&self) -> Result<PlanRecord> {
+        self.read("plan.json")
+    }
+
+    pub fn resolved(&self) -> Result<Value> {
+        self.read("resolved.json")
+    }
+
+    fn read<T: for<'de> Deserialize<'de>>(&self, file: &str) -> Result<T> {
+        let path = self.path.join(file);
+        serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))
+    }
+
+    /// Points `runs/<name>/latest` here, in one step.
+    pub fn link_latest(&self) -> Result<()> {
+        let parent = self.path.parent().expect("a run lies in the folder of its name");
+        let partial = parent.join(format!(".latest.{}", std::process::id()));
+        fs::remove_file(&partial).ok();
+        fs_err::os::unix::fs::symlink(self.path.file_name().expect("a run has an id"), &partial)?;
+        Ok(fs::rename(&partial, parent.join("latest"))?)
+    }
+}
+
+/// The newest run of a name.
+pub fn latest(runs: &Path, name: &str) -> Option<RunFolder> {
+    let path = fs::canonicalize(runs.join(name).join("latest")).ok()?;
+    path.join("run.json").exists().then_some(RunFolder { path })
+}
+
+/// All runs, by name and then by age. A folder whose `run.json` cannot be read is passed over.
+pub fn all(runs: &Path) -> Vec<(RunFolder, RunRecord)> {
+    let folders = |path: &Path| -> Vec<PathBuf> {
+        let mut paths: Vec<_> = fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir() && !path.is_symlink())
+            .collect();
+        paths.sort();
+        paths
+    };
+    folders(runs)
+        .iter()
+        .flat_map(|name| folders(name))
+        .filter_map(|path| {
+            let folder = RunFolder { path };
+            let record = folder.record().ok()?;
+            Some((folder, record))
+        })
+        .collect()
+}
+
+/// A run's folder, its name (the newest run of it), or a unique prefix of its id.
+///
+/// # Errors
+///
+/// Where nothing or more than one thing answers to it; the candidates are listed.
+pub fn find(runs: &Path, wanted: &str) -> Result<RunFolder> {
+    let as_path = PathBuf::from(wanted);
+    if as_path.join("run.json").exists() {
+        return Ok(RunFolder { path: fs::canonicalize(as_path)? });
+    }
+    if let Some(folder) = latest(runs, wanted) {
+        return Ok(folder);
+    }
+    let known = all(runs);
+    let matching: Vec<_> = known.iter().filter(|(_, record)| record.id.starts_with(wanted)).collect();
+    match matching.as_slice() {
+        [(folder, _)] => Ok(folder.clone()),
+        [] => {
+            let mut names: Vec<&str> = known.iter().map(|(_, record)| record.name.as_str()).collect();
+            names.dedup();
+            let hint = if names.is_empty() {
+                "there are no runs yet: philidor run experiments/quickstart.toml".to_owned()
+            } else {
+                format!("the names are {}; `philidor ls` lists the runs", names.join(", "))
+            };
+            Err(Fixable::usage(format!("no run is called `{wanted}` in `{}`", runs.display())).hint(hint).into())
+        }
+        several => {
+            let ids: Vec<_> = several.iter().map(|(_, record)| format!("{} ({})", record.id, record.name)).collect();
+            Err(Fixable::usage(format!("`{wanted}` is the beginning of {} runs", several.len()))
+                .hint(format!("say more of one of {}", ids.join(", ")))
+                .into())
+        }
+    }
+}

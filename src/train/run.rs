@@ -1,0 +1,469 @@
+//! A whole training, from tokens to published weights, that can be stopped at any moment and gone on with.
+//!
+//! Everything needed to go on lies in `out`. A kill loses the steps since the last checkpoint and nothing else; they are
+//! done again, and on the CPU come out as they were.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::json;
+use tch::Device;
+
+use super::checkpoint::{self, Best, State};
+use super::config::TrainConfig;
+use super::files::{
+    CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
+};
+use super::speed::{LAP, Laps, median};
+use super::trainer::{Launched, Trainer};
+use super::windows::Windows;
+use super::{matmul, validation};
+use crate::error::Fixable;
+use crate::model::config::ModelConfig;
+use crate::model::decoder::Decoder;
+use crate::model::{device, shim};
+use crate::progress::Progress;
+
+/// The streams of a training: games as `<bos>` moves `<eos>`, back to back.
+#[derive(Clone, Copy)]
+pub struct TrainingTokens<'a> {
+    pub train: &'a [u16],
+    pub validation: &'a [u16],
+}
+
+/// Where and how a training runs: nothing here decides the weights.
+#[derive(Clone, Copy)]
+pub struct Session<'a> {
+    pub device: Device,
+    pub threads: usize,
+    /// Time between two checkpoints; zero saves after each step.
+    pub checkpoint_every: Duration,
+    /// A monotonic clock.
+    pub clock: &'a dyn Fn() -> Duration,
+    pub progress: Progress<'a>,
+}
+
+/// The last file written: where it is, the training is done.
+const DONE: &str = "training.json";
+
+/// Trains, or goes on with what lies in `out`, to the last step.
+///
+/// # Errors
+///
+/// [`Exit::Interrupted`](crate::error::Exit::Interrupted) once the user asked to stop and a checkpoint is saved; else where
+/// the data are too short, the loss is no number, or the device fails.
+pub fn train(config: &TrainConfig, model: &ModelConfig, tokens: TrainingTokens, out: &Path, session: Session) -> Result<()> {
+    check(config)?;
+    if !out.join(DONE).exists() {
+        let mut run = Run::open(config, tokens, model, out, session)?;
+        run.go()?;
+        run.finish(tokens)?;
+    }
+    // All is there; what is left of the way to it goes.
+    checkpoint::remove(out)?;
+    remove_best_but(out, None)
+}
+
+struct Run<'a> {
+    config: &'a TrainConfig,
+    out: &'a Path,
+    session: Session<'a>,
+    trainer: Trainer<'a>,
+    validation_windows: Windows<'a>,
+    best: Option<Best>,
+    curve: Lines,
+    validation: Lines,
+    speed: Lines,
+    /// The step of the last checkpoint, and when it was saved.
+    saved: (u64, Duration),
+    told: Duration,
+}
+
+impl<'a> Run<'a> {
+    fn open(
+        config: &'a TrainConfig,
+        tokens: TrainingTokens<'a>,
+        model: &ModelConfig,
+        out: &'a Path,
+        session: Session<'a>,
+    ) -> Result<Self> {
+        fs_err::create_dir_all(out.join("snapshots"))?;
+        fs_err::create_dir_all(out.join("best"))?;
+        write_json(&out.join("model.json"), model)?;
+        let steps = config.steps(model.context, tokens.train.len() as u64);
+        let saved = checkpoint::newest(out, model, session.device)?;
+        let state = saved.as_ref().map_or_else(State::default, |saved| saved.state);
+        let trainer = match saved {
+            None => Trainer::new(config, Decoder::new(model, config.seed, session.device)?, tokens.train, steps)?,
+            Some(saved) => {
+                session.progress.note(format!("resuming after step {} of {steps}", state.step));
+                Trainer::new(config, saved.decoder, tokens.train, steps)?.at(state.step, &saved.moments)
+            }
+        };
+        let now = (session.clock)();
+        Ok(Self {
+            validation_windows: Windows::fixed(config.seed, config.batch, tokens.validation, model.context, session.device)?,
+            curve: Lines::open(&out.join(CURVE), state.curve)?,
+            validation: Lines::open(&out.join(VALIDATION), state.validation)?,
+            speed: Lines::open(&out.join(SPEED), state.speed)?,
+            best: state.best,
+            saved: (state.step, now),
+            told: now,
+            config,
+            out,
+            session,
+            trainer,
+        })
+    }
+
+    fn go(&mut self) -> Result<()> {
+        let (steps, clock) = (self.trainer.steps(), self.session.clock);
+        if self.trainer.step() == 0 {
+            self.snapshot()?;
+        }
+        let mut laps = Laps::new(clock, self.trainer.step());
+        let mut under_way: Option<Launched> = None;
+        while self.trainer.step() < steps {
+            let launched = self.trainer.advance()?;
+            // The loss of a step is read once the next one has been given to the device, which so never waits.
+            if let Some(before) = under_way.replace(launched) {
+                self.tell(before)?;
+            }
+            let step = self.trainer.step();
+            let last = step == steps;
+            let validate = last || step.is_multiple_of(self.config.validate.every);
+            let snapshot = last || step.is_multiple_of(self.config.snapshots.every);
+            let interrupted = !last && self.session.progress.should_stop();
+            let save = interrupted || (!last && clock().saturating_sub(self.saved.1) >= self.session.checkpoint_every);
+            if !(validate || snapshot || save || step.is_multiple_of(LAP)) {
+                continue;
+            }
+            if let Some(launched) = under_way.take() {
+                self.tell(launched)?;
+            }
+            laps.pause();
+            if let Some(lap) = laps.finished(step, self.config.tokens_per_step(self.trainer.decoder.config().context)) {
+                self.speed.push(&lap)?;
+                self.session.progress.metric("tokens_per_second", step, lap.tokens_per_second);
+            }
+            if validate {
+                self.validate()?;
+            }
+            if snapshot {
+                self.snapshot()?;
+            }
+            if save {
+                self.save()?;
+            }
+            if interrupted {
+                return Err(Fixable::interrupted(format!(
+                    "training stopped after step {step} of {steps}, and all of it is kept"
+                ))
+                .hint("the same command goes on from there")
+                .into());
+            }
+            laps.resume();
+        }
+        Ok(())
+    }
+
+    /// Writes a step into the curve, and tells the user a few times a second.
+    fn tell(&mut self, launched: Launched) -> Result<()> {
+        let point: CurvePoint = launched.read().map_err(|error| match error.downcast::<Fixable>() {
+            Ok(fixable) => fixable.hint(self.way_out()).into(),
+            Err(error) => error,
+        })?;
+        self.curve.push(&point)?;
+        let (now, steps) = ((self.session.clock)(), self.trainer.steps());
+        if now.saturating_sub(self.told) >= Duration::from_millis(300) || point.step == steps {
+            self.told = now;
+            self.session.progress.done(point.step, steps, "steps");
+            self.session.progress.metric("loss", point.step, point.loss);
+        }
+        Ok(())
+    }
+
+    fn way_out(&self) -> String {
+        let good = match self.saved.0 {
+            0 => "there is no checkpoint before it".to_owned(),
+            step => format!("the last good checkpoint is step {step}"),
+        };
+        format!("{good}; lower train.learning_rate.peak, or make its warmup longer")
+    }
+
+    fn validate(&mut self) -> Result<()> {
+        let loss = validation::loss(&self.trainer.decoder, self.config, &self.validation_windows)?;
+        let (step, tokens) = (self.trainer.step(), self.trainer.tokens());
+        self.validation.push(&ValidationPoint { step, tokens, loss })?;
+        self.session.progress.metric("validation_loss", step, loss);
+        if self.best.is_none_or(|best| loss < best.loss) {
+            self.best = Some(Best { step, loss });
+            self.trainer.decoder.weights().write(&best_file(self.out, step))?;
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Result<()> {
+        self.trainer.decoder.weights().write(&snapshot_file(self.out, self.trainer.step()))
+    }
+
+    fn save(&mut self) -> Result<()> {
+        let state = State {
+            step: self.trainer.step(),
+            best: self.best,
+            curve: self.curve.sync()?,
+            validation: self.validation.sync()?,
+            speed: self.speed.sync()?,
+        };
+        checkpoint::save(self.out, &self.trainer, state)?;
+        // Only now does no checkpoint name an older best.
+        remove_best_but(self.out, self.best)?;
+        self.saved = (state.step, (self.session.clock)());
+        Ok(())
+    }
+
+    /// Writes what is told of the whole training, the file that says it is done last.
+    fn finish(&mut self, tokens: TrainingTokens) -> Result<()> {
+        let best = self.best.expect("the last step is validated");
+        let chosen = self.out.join("best.safetensors");
+        fs_err::copy(best_file(self.out, best.step), &chosen)?;
+        fs_err::File::open(&chosen)?.sync_all()?;
+        write_json(&self.out.join("best.json"), &best)?;
+        for lines in [&self.curve, &self.validation, &self.speed] {
+            lines.sync()?;
+        }
+        write_json(&self.out.join("device.json"), &self.device_facts()?)?;
+        sync_dir(self.out)?;
+        let model = self.trainer.decoder.config();
+        let facts = json!({
+            "steps": self.trainer.steps(),
+            "tokens_per_step": self.config.tokens_per_step(model.context),
+            "parameters": model.parameters(),
+            "flops_per_token": model.flops_per_token(),
+            "train_tokens": tokens.train.len(),
+            "validation_tokens": tokens.validation.len(),
+        });
+        write_json(&self.out.join(DONE), &facts)
+    }
+
+    fn device_facts(&self) -> Result<serde_json::Value> {
+        let Session { device, threads, clock, .. } = self.session;
+        let peak_memory_bytes = match device {
+            Device::Cuda(index) => shim::peak_bytes(index).ok(),
+            _ => None,
+        };
+        let peak_flops = matmul::flops_per_second(device, self.config.precision, clock);
+        let tokens_per_second = median(&read_lines::<SpeedPoint>(&self.out.join(SPEED))?);
+        let flops_per_token = self.trainer.decoder.config().flops_per_token() as f64;
+        Ok(json!({
+            "device": device::name(device),
+            "threads": threads,
+            "matmul_flops_per_second": peak_flops,
+            "tokens_per_second": tokens_per_second,
+            "mfu": tokens_per_second.map(|rate| rate * flops_per_token / peak_flops),
+            "peak_memory_bytes": peak_memory_bytes,
+        }))
+    }
+}
+
+fn best_file(out: &Path, step: u64) -> PathBuf {
+    out.join("best").join(format!("step-{step:08}.safetensors"))
+}
+
+/// Removes best weights that were bettered; without a best, the folder too.
+fn remove_best_but(out: &Path, best: Option<Best>) -> Result<()> {
+    let folder = out.join("best");
+    let Some(best) = best else {
+        if folder.exists() {
+            fs_err::remove_dir_all(folder)?;
+        }
+        return Ok(());
+    };
+    for entry in fs_err::read_dir(&folder)? {
+        let path = entry?.path();
+        if path != best_file(out, best.step) {
+            fs_err::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+fn check(config: &TrainConfig) -> Result<()> {
+    for (value, name) in [
+        (u64::from(config.batch), "batch"),
+        (u64::from(config.accumulate), "accumulate"),
+        (config.validate.every, "validate.every"),
+        (u64::from(config.validate.batches), "validate.batches"),
+        (config.snapshots.every, "snapshots.every"),
+    ] {
+        if value == 0 {
+            return Err(Fixable::usage(format!("train.{name} is `0`, and must be above it")).into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Exit, exit_of};
+    use crate::progress::{Tick, silent};
+    use crate::train::config::{LearningRate, Length, Precision, Sampler, Snapshots, Validate};
+    use std::collections::BTreeMap;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::time::Instant;
+
+    const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
+
+    fn config() -> TrainConfig {
+        TrainConfig {
+            length: Length::Steps(7),
+            batch: 2,
+            accumulate: 2,
+            sampler: Sampler::Windows,
+            learning_rate: LearningRate { peak: 1e-2, floor: 1e-3, warmup: 2 },
+            weight_decay: 0.1,
+            betas: [0.9, 0.95],
+            clip: 1.0,
+            precision: Precision::F32,
+            seed: 5,
+            validate: Validate { every: 2, batches: 2 },
+            snapshots: Snapshots { every: 3 },
+        }
+    }
+
+    /// Trains to the end, after tries that are asked to stop once they looked at the clock so many times.
+    fn run(config: &TrainConfig, out: &Path, stops: &[u64]) -> Result<()> {
+        let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
+        let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+        let start = Instant::now();
+        let clock = || start.elapsed();
+        let session = Session {
+            device: Device::Cpu,
+            threads: 1,
+            checkpoint_every: Duration::from_hours(1),
+            clock: &clock,
+            progress: silent(),
+        };
+        for &at in stops {
+            // The clock counts questions: a deterministic way to be interrupted somewhere in the middle.
+            let (asked, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+            let clock = || {
+                stop.store(asked.fetch_add(1, Ordering::Relaxed) >= at, Ordering::Relaxed);
+                start.elapsed()
+            };
+            let tell = |_: Tick| ();
+            let session = Session { clock: &clock, progress: Progress::new(&tell, &stop), ..session };
+            let error = train(config, &MODEL, tokens, out, session).expect_err("it was asked to stop");
+            assert_eq!(exit_of(&error), Exit::Interrupted, "{error:#}");
+        }
+        train(config, &MODEL, tokens, out, session)
+    }
+
+    /// Every file that is the same for the same training, with its bytes.
+    fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        for folder in [out.to_owned(), out.join("snapshots")] {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                let name = path.strip_prefix(out).expect("below out").to_string_lossy().into_owned();
+                if path.is_file() && !["speed.jsonl", "device.json", "resume.json"].contains(&name.as_str()) {
+                    found.insert(name, std::fs::read(path).expect("a file"));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_training_that_was_interrupted_anywhere_ends_with_the_same_bytes() {
+        let whole = tempfile::tempdir().expect("a folder");
+        run(&config(), whole.path(), &[]).expect("trained");
+        let wanted = files(whole.path());
+        let names: Vec<&str> = wanted.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            [
+                "best.json",
+                "best.safetensors",
+                "curve.jsonl",
+                "model.json",
+                "snapshots/step-00000000.safetensors",
+                "snapshots/step-00000003.safetensors",
+                "snapshots/step-00000006.safetensors",
+                "snapshots/step-00000007.safetensors",
+                "training.json",
+                "validation.jsonl"
+            ]
+        );
+        for stops in [&[0][..], &[2], &[5], &[8], &[0, 2, 0, 0]] {
+            let parts = tempfile::tempdir().expect("a folder");
+            run(&config(), parts.path(), stops).expect("trained");
+            let seen = files(parts.path());
+            for (name, bytes) in &wanted {
+                assert!(seen.get(name) == Some(bytes), "{name} differs after stops at {stops:?}");
+            }
+            assert!(!parts.path().join("checkpoints").exists() && !parts.path().join("best").exists());
+        }
+    }
+
+    #[test]
+    fn what_a_killed_process_wrote_after_its_checkpoint_is_forgotten() {
+        let whole = tempfile::tempdir().expect("a folder");
+        run(&config(), whole.path(), &[]).expect("trained");
+        let killed = tempfile::tempdir().expect("a folder");
+        let out = killed.path();
+        let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
+        let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+        let (start, stop) = (Instant::now(), AtomicBool::new(true));
+        let (clock, tell) = (|| start.elapsed(), |_: Tick| ());
+        let session = Session {
+            device: Device::Cpu,
+            threads: 1,
+            checkpoint_every: Duration::from_hours(1),
+            clock: &clock,
+            progress: Progress::new(&tell, &stop),
+        };
+        for _ in 0..4 {
+            train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
+        }
+        let resume: serde_json::Value = crate::train::files::read_json(&out.join("resume.json")).expect("written");
+        assert_eq!(resume, json!({ "done": 4, "total": 7, "unit": "steps" }));
+        for name in [CURVE, VALIDATION, SPEED] {
+            let path = out.join(name);
+            let before = std::fs::read(&path).expect("a file");
+            std::fs::write(path, [before.as_slice(), b"{\"step\":9"].concat()).expect("written");
+        }
+        std::fs::create_dir(out.join("checkpoints/step-00000005.part")).expect("made");
+        std::fs::write(out.join("best/step-00000099.safetensors"), b"half").expect("written");
+        run(&config(), out, &[]).expect("trained");
+        assert!(files(out) == files(whole.path()));
+    }
+
+    #[test]
+    fn a_loss_that_is_no_number_fails_with_the_step_and_keeps_the_checkpoint() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut config = config();
+        config.learning_rate.peak = 1e30;
+        let error = run(&config, folder.path(), &[]).expect_err("such a rate ends in no number");
+        let fixable = error.downcast_ref::<Fixable>().expect("the user can mend it");
+        assert!(fixable.message.contains("at step ") && fixable.hint.as_deref().is_some_and(|hint| hint.contains("checkpoint")));
+        assert!(!folder.path().join(DONE).exists());
+    }
+
+    #[test]
+    fn accumulated_passes_make_the_step_of_one_large_batch() {
+        let sums: Vec<f64> = [(2, 2), (4, 1)]
+            .map(|(batch, accumulate)| {
+                let config = TrainConfig { batch, accumulate, ..config() };
+                assert_eq!(config.tokens_per_step(MODEL.context), 32);
+                let decoder = Decoder::new(&MODEL, 5, Device::Cpu).expect("the CPU has memory");
+                // Windows of one token repeated are the same wherever they begin.
+                let mut trainer = Trainer::new(&config, decoder, &[7; 100], 1).expect("enough tokens");
+                trainer.advance().expect("a step").read().expect("a number").gradient_norm
+            })
+            .to_vec();
+        assert!((sums[0] / sums[1] - 1.0).abs() < 1e-5, "{sums:?}");
+    }
+}

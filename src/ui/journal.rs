@@ -1,0 +1,42 @@
+//! Events to `events.jsonl`, one a line with its time: what the run folder remembers of how it went.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::Result;
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use crate::run::Event;
+
+/// One line of the journal.
+#[derive(Serialize, Deserialize)]
+pub struct Entry {
+    /// Seconds since the run began.
+    pub at_seconds: f64,
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+pub struct Journal {
+    file: Mutex<fs::File>,
+    began: Instant,
+}
+
+impl Journal {
+    /// Goes on where an earlier run of the folder ended.
+    pub fn append(path: &Path) -> Result<Self> {
+        Ok(Self { file: Mutex::new(fs::OpenOptions::new().create(true).append(true).open(path)?), began: Instant::now() })
+    }
+
+    /// Writes an event. A full disk must not stop the work that it tells of, so a failure is passed over.
+    pub fn write(&self, event: &Event) {
+        let entry = Entry { at_seconds: (self.began.elapsed().as_secs_f64() * 1e3).round() / 1e3, event: event.clone() };
+        if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(&entry), self.file.lock()) {
+            line.push(b'\n');
+            file.write_all(&line).ok();
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What people see while it happens. Only these modules and the commands print.
+
+pub mod error;
+pub mod journal;
+pub mod paint;
+pub mod progress;

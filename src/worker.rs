@@ -1,0 +1,214 @@
+//! The other process: `philidor-worker` holds libtorch, is handed nodes, and answers in JSON lines.
+//!
+//! A crash or a device fault fails the node at hand and no more; memory of a device comes back when the
+//! process ends. The worker stops by itself, with its work saved, when the runner is gone.
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Fixable;
+use crate::machine::Machine;
+use crate::plan::Node;
+use crate::progress::Tick;
+use crate::store::{Key, MadeBy};
+
+/// What the runner says, one line each.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "kebab-case")]
+pub enum Request {
+    Work(Box<Job>),
+    /// Save, and give up the node at hand.
+    Stop,
+    /// Say which libtorch and which device this is.
+    Describe {
+        device: String,
+    },
+}
+
+/// A node with all that its work needs to know.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Job {
+    pub node: Node,
+    /// Each artifact that it reads, and the stage that made it.
+    pub inputs: Vec<(Key, String)>,
+    pub out: PathBuf,
+    pub machine: Machine,
+}
+
+/// What the worker says, one line each.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "kebab-case")]
+pub enum Reply {
+    Told {
+        #[serde(flatten)]
+        tick: Tick,
+    },
+    Done {
+        made_by: Box<MadeBy>,
+    },
+    Failed {
+        failure: Fixable,
+    },
+    Described {
+        text: String,
+    },
+}
+
+/// A running worker, seen from the runner.
+pub struct Worker {
+    child: Child,
+    requests: Option<ChildStdin>,
+    replies: Receiver<Reply>,
+    /// The last lines it wrote to stderr, for the message when it crashes.
+    last_words: Arc<Mutex<Vec<String>>>,
+}
+
+const LAST_WORDS: usize = 20;
+
+impl Worker {
+    /// Starts the worker program that lies beside the runner's.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not there or does not start.
+    pub fn start() -> Result<Self> {
+        let program = program()?;
+        // Its own process group: CTRL-C reaches the runner, which asks the worker to save.
+        let mut child = Command::new(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .with_context(|| format!("starting `{}`", program.display()))?;
+        let requests = child.stdin.take();
+        let stdout = child.stdout.take().expect("stdout is piped");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        let (sender, replies) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                // A library that prints must not break the conversation.
+                if let Ok(reply) = serde_json::from_str(&line)
+                    && sender.send(reply).is_err()
+                {
+                    break;
+                }
+            }
+        });
+        let last_words = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&last_words);
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let mut words = heard.lock().expect("no holder panics");
+                if words.len() == LAST_WORDS {
+                    words.remove(0);
+                }
+                words.push(line);
+            }
+        });
+        Ok(Self { child, requests, replies, last_words })
+    }
+
+    /// Has a node made, and passes on what it tells; asks it to save once `stop` is set.
+    ///
+    /// # Errors
+    ///
+    /// The node's own failure, or how the worker ended in the midst of it.
+    pub fn work(&mut self, job: Job, stop: &AtomicBool, tell: &(dyn Fn(Tick) + Sync)) -> Result<MadeBy> {
+        let label = job.node.label.clone();
+        if self.say(&Request::Work(Box::new(job))).is_err() {
+            return Err(self.crash(&label));
+        }
+        let mut asked = false;
+        loop {
+            match self.replies.recv_timeout(Duration::from_millis(50)) {
+                Ok(Reply::Told { tick }) => tell(tick),
+                Ok(Reply::Done { made_by }) => return Ok(*made_by),
+                Ok(Reply::Failed { failure }) => return Err(failure.into()),
+                Ok(Reply::Described { .. }) => (),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.crash(&label)),
+                Err(RecvTimeoutError::Timeout) => (),
+            }
+            if stop.load(Ordering::Relaxed) && !asked {
+                asked = true;
+                self.say(&Request::Stop).ok();
+            }
+        }
+    }
+
+    /// What libtorch and device the worker works with, in a sentence.
+    pub fn describe(&mut self, device: &str) -> Result<String> {
+        if self.say(&Request::Describe { device: device.to_owned() }).is_err() {
+            return Err(self.crash("a first question"));
+        }
+        match self.replies.recv() {
+            Ok(Reply::Described { text }) => Ok(text),
+            Ok(Reply::Failed { failure }) => Err(failure.into()),
+            Ok(other) => anyhow::bail!("the worker answers a question with {other:?}"),
+            Err(_) => Err(self.crash("a first question")),
+        }
+    }
+
+    fn say(&mut self, request: &Request) -> Result<()> {
+        let mut line = serde_json::to_vec(request)?;
+        line.push(b'\n');
+        let pipe = self.requests.as_mut().context("the worker's input is closed")?;
+        pipe.write_all(&line)?;
+        Ok(pipe.flush()?)
+    }
+
+    /// The error that tells how the worker ended.
+    fn crash(&mut self, label: &str) -> anyhow::Error {
+        self.requests = None;
+        let ended = self.child.wait().map_or_else(|error| format!("ended: {error}"), how);
+        let words = self.last_words.lock().expect("no holder panics").join("\n  ");
+        let said = if words.is_empty() { String::new() } else { format!("; its last words:\n  {words}") };
+        Fixable::failed(format!("the worker {ended} in the midst of `{label}`{said}"))
+            .hint("run it again: what was finished is kept, and a training goes on from its last checkpoint")
+            .into()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // A closed input tells it to leave; one that is stuck must not outlive us.
+        self.requests = None;
+        for _ in 0..200 {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn how(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("was killed by signal {signal}"),
+        (None, Some(code)) => format!("exited with code {code}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+/// `philidor-worker`, beside the program that runs.
+fn program() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("finding this program's own path")?;
+    let beside = own.parent().unwrap_or(Path::new(".")).join("philidor-worker");
+    if beside.exists() {
+        return Ok(beside);
+    }
+    Err(Fixable::failed(format!("`{}` is not there, and this stage needs it", beside.display()))
+        .hint("build both programs: cargo build --bins")
+        .into())
+}

@@ -1,0 +1,130 @@
+//! The arrows between modules: who may name whom. A new edge that is meant is a line here, read by the next reviewer.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::repository;
+
+const SPINE: &[&str] = &["plan.rs", "store.rs", "run.rs", "explain.rs", "estimate.rs", "worker.rs", "runs.rs"];
+const DOMAIN: &[&str] = &["chess", "corpus", "data", "model", "train", "measure", "arena", "stats"];
+const LEAVES: &[&str] = &["error.rs", "progress.rs", "random.rs", "machine.rs", "text.rs"];
+
+#[test]
+fn the_spine_names_neither_the_domain_nor_its_libraries() {
+    let own: Vec<String> =
+        DOMAIN.iter().copied().chain(["experiment", "stages", "report", "commands", "cli", "ui"]).map(module).collect();
+    let libraries = ["shakmaty", "tch", "polars", "plotters", "toml", "zstd"].map(library);
+    for file in SPINE {
+        forbid(&source(file), own.iter().chain(&libraries));
+    }
+}
+
+#[test]
+fn the_domain_and_the_leaves_never_name_the_spine() {
+    let spine: Vec<String> = [
+        "plan",
+        "store",
+        "run",
+        "runs",
+        "explain",
+        "estimate",
+        "worker",
+        "stages",
+        "experiment",
+        "report",
+        "commands",
+        "cli",
+        "ui",
+        "provenance",
+    ]
+    .map(module)
+    .into();
+    for place in DOMAIN.iter().chain(LEAVES) {
+        for file in files(&source(place)) {
+            forbid(&file, spine.iter());
+        }
+    }
+}
+
+#[test]
+fn each_heavy_library_has_its_home() {
+    let homes: &[(&str, &[&str])] = &[
+        ("tch", &["model", "train", "measure", "arena/model.rs"]),
+        ("polars", &["report", "measure"]),
+        ("plotters", &["report"]),
+        ("resvg", &["report"]),
+        ("minijinja", &["report"]),
+        ("toml", &["experiment"]),
+        ("clap", &["cli.rs", "main.rs", "commands/completions.rs"]),
+        ("indicatif", &["ui", "commands/mine.rs"]),
+        ("chrono", &["provenance.rs"]),
+    ];
+    for file in files(&source("")) {
+        for (name, allowed) in homes {
+            if !allowed.iter().any(|home| file.starts_with(source(home))) {
+                forbid(&file, [library(name)].iter());
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_interface_and_the_commands_print() {
+    for file in files(&source("")) {
+        if !file.starts_with(source("ui")) && !file.starts_with(source("commands")) {
+            forbid(
+                &file,
+                ["clippy::print_".to_owned(), "std::io::stdout".to_owned(), "io::stderr".to_owned()]
+                    .iter()
+                    .filter(|_| !file.ends_with("bin/worker.rs")),
+            );
+        }
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_it_can_be_read() {
+    for file in files(&source("")) {
+        let lines = std::fs::read_to_string(&file).expect("a source file").lines().count();
+        assert!(lines <= 400, "{} has {lines} lines: split it", file.display());
+    }
+}
+
+fn module(name: &str) -> String {
+    format!("crate::{name}::")
+}
+
+fn library(name: &str) -> String {
+    format!("{name}::")
+}
+
+fn source(name: &str) -> PathBuf {
+    repository().join("src").join(name)
+}
+
+fn files(place: &Path) -> Vec<PathBuf> {
+    if place.is_file() {
+        return vec![place.to_owned()];
+    }
+    let entries = std::fs::read_dir(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .flat_map(|entry| files(&entry.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Fails with file and line where one of `names` begins a word in the code; comments may speak of anything.
+fn forbid<'a>(file: &Path, names: impl Iterator<Item = &'a String> + Clone) {
+    let text = std::fs::read_to_string(file).expect("a source file");
+    for (index, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        for name in names.clone() {
+            let found = code
+                .match_indices(name.as_str())
+                .any(|(at, _)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'));
+            assert!(!found, "{}:{} names `{name}`", file.display(), index + 1);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Killed, crashed and interrupted: what was done is kept, and what comes of it is the same to the bit.
+
+use std::path::Path;
+
+use crate::support::{Lab, children, said, signal, wait_until};
+
+/// Checkpoints at every step, so that any step can be the last before a kill.
+const OFTEN: &str = "machine.checkpoint_minutes=0";
+
+fn steps_done(part: &Path) -> usize {
+    std::fs::read_to_string(part.join("curve.jsonl")).map_or(0, |text| text.lines().count())
+}
+
+/// Starts a run, and returns it with its worker once the training has done some steps.
+fn training(lab: &Lab, steps: usize) -> (std::process::Child, u32) {
+    let run = lab.start(&["run", "tiny.toml", "-S", OFTEN, "--until", "train", "-S", "train.steps=400"]);
+    wait_until("the training to begin", || lab.artifacts("train", "part").first().is_some_and(|part| steps_done(part) >= steps));
+    let workers = children(run.id());
+    assert_eq!(workers.len(), 1, "one worker: {workers:?}");
+    (run, workers[0])
+}
+
+fn weights_and_curves(lab: &Lab) -> Vec<(String, Vec<u8>)> {
+    let train = lab.only("train");
+    let mut files =
+        vec!["curve.jsonl".to_owned(), "validation.jsonl".to_owned(), "best.safetensors".to_owned(), "best.json".to_owned()];
+    let mut snapshots: Vec<String> = std::fs::read_dir(train.join("snapshots"))
+        .expect("snapshots")
+        .map(|entry| format!("snapshots/{}", entry.expect("an entry").file_name().to_string_lossy()))
+        .collect();
+    snapshots.sort();
+    files.append(&mut snapshots);
+    files
+        .into_iter()
+        .map(|name| (name.clone(), std::fs::read(train.join(&name)).unwrap_or_else(|error| panic!("{name}: {error}"))))
+        .collect()
+}
+
+fn assert_same(disturbed: &Lab, undisturbed: &Lab) {
+    let (left, right) = (weights_and_curves(disturbed), weights_and_curves(undisturbed));
+    assert!(left.len() > 10, "there are snapshots to compare");
+    for ((name, left), (other, right)) in left.iter().zip(&right) {
+        assert_eq!(name, other);
+        assert!(left == right, "{name} differs");
+    }
+}
+
+#[test]
+fn a_training_killed_twice_ends_with_the_same_curve_and_weights_to_the_bit() {
+    let undisturbed = Lab::new();
+    undisturbed.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
+
+    let lab = Lab::new();
+    for steps in [7, 150] {
+        let (mut run, worker) = training(&lab, steps);
+        signal(run.id(), "KILL");
+        signal(worker, "KILL");
+        run.wait().expect("it was killed");
+        assert!(lab.artifacts("train", "").is_empty(), "nothing half-done is taken for whole");
+    }
+    let again = lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
+    assert!(again.stderr.contains("resume"), "{}", again.stderr);
+    assert_same(&lab, &undisturbed);
+}
+
+#[test]
+fn a_worker_killed_in_the_midst_of_a_node_fails_that_node_and_the_run_goes_on_later() {
+    let lab = Lab::new();
+    let (run, worker) = training(&lab, 5);
+    signal(worker, "KILL");
+    let said = said(run.wait_with_output().expect("it ends by itself")).ended(1);
+    assert!(said.stderr.contains("the worker was killed by signal 9 in the midst of `train`"), "{}", said.stderr);
+    assert!(said.stderr.contains("goes on from its last checkpoint"), "{}", said.stderr);
+    let plan = lab.philidor(&["plan", "tiny.toml", "-S", "train.steps=400"]).ended(0);
+    assert!(plan.stdout.contains("resume  train"), "{}", plan.stdout);
+    lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
+}
+
+#[test]
+fn a_runner_that_dies_takes_its_worker_along_and_leaves_the_training_resumable() {
+    let lab = Lab::new();
+    let (mut run, worker) = training(&lab, 5);
+    signal(run.id(), "KILL");
+    run.wait().expect("it was killed");
+    wait_until("the worker to leave", || !Path::new(&format!("/proc/{worker}")).exists());
+    assert_eq!(lab.artifacts("train", "part").len(), 1);
+    lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
+}
+
+#[test]
+fn ctrl_c_saves_and_prints_the_command_that_goes_on() {
+    let lab = Lab::new();
+    let (run, _) = training(&lab, 5);
+    signal(run.id(), "INT");
+    let said = said(run.wait_with_output().expect("it ends by itself")).ended(130);
+    assert!(said.stderr.contains("philidor run tiny.toml -S machine.checkpoint_minutes=0 -S train.steps=400"), "{}", said.stderr);
+    let again = lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
+    assert!(again.stderr.contains("resume"), "{}", again.stderr);
+}
+
+#[test]
+fn a_second_run_of_what_is_being_made_waits_or_says_75() {
+    let lab = Lab::new();
+    let (mut run, worker) = training(&lab, 2);
+    let refused = lab.philidor(&["run", "tiny.toml", "--no-wait", "--until", "train", "-S", "train.steps=400"]).ended(75);
+    assert!(refused.stderr.contains(&format!("`train` is being made by process {}", run.id())), "{}", refused.stderr);
+    signal(run.id(), "KILL");
+    signal(worker, "KILL");
+    run.wait().expect("it was killed");
+}
