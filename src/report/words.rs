@@ -37,6 +37,12 @@ fn corpus(point: &Point) -> Option<String> {
 fn overlap(point: &Point) -> Option<String> {
     let inspection = point.inspection.filter(|inspection| inspection.distinct_validation_games > 0)?;
     let (same, all) = (inspection.overlap_games, inspection.distinct_validation_games);
+    if same == 0 {
+        return Some(format!(
+            "None of {} is also in the training games, move for move.",
+            plural("distinct validation game", all)
+        ));
+    }
     Some(format!(
         "{} of {} ({}) {} also in the training games, move for move.",
         thousands(same),
@@ -124,7 +130,7 @@ fn rules(score: &Measured) -> Option<String> {
 
 fn full_games(results: &Results, point: &Point) -> Vec<String> {
     let scores = results.full_games(point);
-    let real = point.corpus().and_then(|corpus| corpus.mean_plies());
+    let real = point.real_plies();
     let mut said: Vec<String> = scores.iter().take(1).filter_map(|score| one_temperature(score, real)).collect();
     let clean = |score: &Measured| score.value("clean").cloned();
     let others: Vec<_> = scores
@@ -248,6 +254,8 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("full_games", "clean") => "Games without an illegal move",
         ("full_games", "plies") => "Mean length of games, plies",
         ("full_games", "by_rules") => "Games ended on the board",
+        ("full_games", "real_plies") => "Real games: mean length, plies",
+        ("full_games", "real_by_rules") => "Real games: ended on the board",
         ("loss", "train" | "training") => "Training loss at the end",
         ("loss", "validation") => "Validation loss at the end",
         ("model", "parameters") => "Parameters without embeddings",
@@ -279,7 +287,7 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
 
 /// Whether a value is a share of something.
 pub(crate) fn is_share(metric: &str, name: &str) -> bool {
-    !(metric == "full_games" && name == "plies")
+    !(metric == "full_games" && name.ends_with("plies"))
 }
 
 /// A value with its interval, as a share or as a number.

@@ -38,6 +38,16 @@ pub(crate) fn without_untrained(mut samples: Vec<Sample>) -> (Vec<Sample>, Optio
     (samples, Some(first))
 }
 
+/// Several curves that are drawn together: the untrained model is on all of them or on none. Says whether it was left out.
+pub(crate) fn together<const N: usize>(curves: [Vec<Sample>; N]) -> ([Vec<Sample>; N], bool) {
+    let hidden = curves.iter().any(|samples| without_untrained(samples.clone()).1.is_some());
+    let drawn = |mut samples: Vec<Sample>| {
+        samples.retain(|sample| !hidden || sample.tokens > 0.0);
+        samples
+    };
+    (curves.map(drawn), hidden)
+}
+
 fn bounds(samples: &[Sample]) -> (f64, f64) {
     samples.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), sample| (low.min(sample.value), high.max(sample.value)))
 }

@@ -112,12 +112,18 @@ pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
             canvas.text((MARGIN, baseline), Anchor::Start, size, weight, hue, &line);
         }
     }
+    let room = |panel: &Panel| match panel {
+        Panel::Plane(plane) => plane::label_room(plane, panel_width),
+        Panel::Bars(_) => 0.0,
+    };
+    // On a telephone, panels lie below each other, and each takes the width that it can.
+    let shared = if columns > 1 { drawing.panels.iter().map(room).fold(0.0, f64::max) } else { 0.0 };
     let mut top = head;
     for (panels, row_height) in drawing.panels.chunks(columns).zip(rows) {
         for (i, panel) in panels.iter().enumerate() {
             let corner = (MARGIN + i as f64 * (panel_width + GUTTER), top);
             match panel {
-                Panel::Plane(plane) => plane::draw(plane, &canvas, corner, panel_width),
+                Panel::Plane(plane) => plane::draw(plane, &canvas, corner, panel_width, shared.max(room(panel))),
                 Panel::Bars(bars) => bars::draw(bars, &canvas, corner, panel_width),
             }
         }

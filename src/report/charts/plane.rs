@@ -33,12 +33,12 @@ fn above(plane: &Plane) -> f64 {
     heading + label + uprights as f64 * LINE + 8.0
 }
 
-pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
+/// `label_room` is that of the widest label among the panels, so that their plots are of one width.
+pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64, label_room: f64) {
     let x = range(&plane.x, plane.marks.iter().flat_map(xs), 0.0);
     let y = range(&plane.y, plane.marks.iter().flat_map(ys), 0.06);
     let y_ticks = ticks(y, plane.y.unit, (plane.height / 38.0) as usize);
     let tick_room = y_ticks.iter().map(|(_, label)| width(label, TICK, Weight::Regular)).fold(0.0, f64::max);
-    let label_room = label_room(plane, panel_width);
 
     let plot_left = left + tick_room + 8.0;
     let plot_right = (left + panel_width - if label_room > 0.0 { label_room + REACH } else { 10.0 }).max(plot_left + 20.0);
@@ -232,7 +232,7 @@ fn label_of(mark: &Mark) -> &str {
 }
 
 /// The widest label, up to a share of the panel; longer ones are wrapped.
-fn label_room(plane: &Plane, panel_width: f64) -> f64 {
+pub(crate) fn label_room(plane: &Plane, panel_width: f64) -> f64 {
     let widest = plane.marks.iter().map(|mark| width(label_of(mark), TICK, Weight::Regular)).fold(0.0, f64::max);
     // A label that just fits must not be wrapped for a rounding.
     if widest > 0.0 { (widest + 0.5).min((panel_width * 0.27).max(84.0)) } else { 0.0 }

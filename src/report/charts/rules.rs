@@ -1,6 +1,6 @@
 //! The four rules that need more than the geometry of a piece, side by side on one axis.
 
-use super::curves::{Sample, figure, samples, tokens_axis, without_untrained};
+use super::curves::{Sample, figure, samples, together, tokens_axis};
 use super::drawing::{Axis, Bars, Drawing, Mark, Panel, Plane, Row, Shape, Stroke, Unit};
 use super::plane::shared_y;
 use super::style::Hue;
@@ -25,14 +25,15 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
 
 fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
     let mut panels = Vec::new();
-    let (mut n, mut hidden) = (0, false);
+    let mut n = 0;
+    let of_rule = |rule| ASPECTS.map(|(aspect, ..)| samples(scores, &format!("{rule}.{aspect}")));
+    let hidden = RULES.into_iter().any(|(rule, _)| together(of_rule(rule)).1);
     for (rule, heading) in RULES {
         let mut marks = Vec::new();
-        for (aspect, label, hue, stroke) in ASPECTS {
+        for ((aspect, label, hue, stroke), mut shown) in ASPECTS.into_iter().zip(of_rule(rule)) {
             let name = format!("{rule}.{aspect}");
-            let (shown, untrained) = without_untrained(samples(scores, &name));
+            shown.retain(|sample| !hidden || sample.tokens > 0.0);
             let Some(end) = shown.last() else { continue };
-            hidden |= untrained.is_some();
             n = n.max(end.n);
             let end = last.and_then(|score| score.value(&name)).map_or(end.value, |value| value.value);
             marks.extend(band(&shown, hue));

@@ -52,7 +52,7 @@ pub struct Outcome {
     #[serde(default)]
     pub seconds: Option<f64>,
     /// Why it failed or was refused, where the plan says so.
-    #[serde(default)]
+    #[serde(default, alias = "message")]
     pub error: Option<String>,
     #[serde(skip)]
     pub made_by: Option<MadeBy>,
@@ -179,6 +179,12 @@ impl Point {
 
     fn of<'a>(&'a self, metric: &'a str, asked: Asked) -> impl Iterator<Item = &'a Measured> {
         self.scores.iter().filter(move |score| score.metric.name() == metric && score.asked == asked)
+    }
+
+    /// Mean plies of real games: of those the metric drew, or of all that were kept.
+    pub fn real_plies(&self) -> Option<f64> {
+        let drawn = self.scores.iter().rev().find_map(|score| score.value("real_plies")).map(|value| value.value);
+        drawn.or_else(|| self.corpus()?.mean_plies())
     }
 
     /// The account of all sources together.
