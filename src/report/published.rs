@@ -8,8 +8,8 @@ use crate::stats::wilson;
 use crate::text::{number_within, percent, percent_within, significant, temperature, thousands};
 
 pub(crate) const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
-     is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; without an n it is \
-     taken as exact. Sampled figures are compared at T = 1.0 unless the name says otherwise, and counts must be equal. There is no verdict \
+     is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; anything else \
+     without one is taken as exact. Sampled figures are compared at T = 1.0 unless the name says otherwise, and counts must be equal. There is no verdict \
      where there is no interval, or where the experiment was changed on the command line.";
 
 /// Ours may be so many times as wide as theirs before an overlap says nothing.

@@ -235,7 +235,7 @@ fn label_of(mark: &Mark) -> &str {
 pub(crate) fn label_room(plane: &Plane, panel_width: f64) -> f64 {
     let widest = plane.marks.iter().map(|mark| width(label_of(mark), TICK, Weight::Regular)).fold(0.0, f64::max);
     // A label that just fits must not be wrapped for a rounding.
-    if widest > 0.0 { (widest + 0.5).min((panel_width * 0.27).max(84.0)) } else { 0.0 }
+    if widest > 0.0 { (widest + 0.5).min((panel_width * 0.27).max(98.0)) } else { 0.0 }
 }
 
 fn end_labels(plane: &Plane, plot: &Plot, inside: &Inside, plot_right: f64, room: f64) -> Vec<EndLabel> {
