@@ -83,6 +83,11 @@ pub fn temperature(t: f64) -> String {
     if text.contains('.') { text } else { text + ".0" }
 }
 
+/// So many decimals; a dash for what is no number.
+pub fn fixed(x: f64, decimals: usize) -> String {
+    if x.is_finite() { minus(&format!("{x:.decimals$}")) } else { "–".to_owned() }
+}
+
 /// So many significant digits, without trailing zeros and without an exponent.
 pub fn significant(x: f64, digits: i32) -> String {
     if x == 0.0 || !x.is_finite() {

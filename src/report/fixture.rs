@@ -18,18 +18,18 @@ use crate::train::config::{
     InitialLoss, LearningRate, Length, Overfit, Precision, Sampler, Snapshots, TrainConfig, Validate, snapshot_steps,
 };
 
-pub struct Fixture {
-    pub run_dir: PathBuf,
-    pub store: Store,
+pub(crate) struct Fixture {
+    pub(crate) run_dir: PathBuf,
+    pub(crate) store: Store,
 }
 
 /// What a test wants otherwise than usual.
-pub struct Wish {
+pub(crate) struct Wish {
     /// The state of a node, by its label; none writes no artifact.
-    pub state: fn(&Node) -> &'static str,
+    pub(crate) state: fn(&Node) -> &'static str,
     /// The last word on the files of an artifact: `(stage, file, content)`.
-    pub change: fn(&str, &str, String) -> String,
-    pub run: Value,
+    pub(crate) change: fn(&str, &str, String) -> String,
+    pub(crate) run: Value,
 }
 
 impl Default for Wish {
@@ -47,7 +47,7 @@ impl Default for Wish {
 }
 
 /// run1 as published, with `steps` to be trained.
-pub fn experiment(steps: u64) -> Experiment {
+pub(crate) fn experiment(steps: u64) -> Experiment {
     let final_seed = 7;
     let games = |games, temperature| Metric::FullGames { games, temperature, seed: final_seed };
     let published = [
@@ -127,7 +127,7 @@ pub fn experiment(steps: u64) -> Experiment {
 }
 
 /// Writes the run of these points.
-pub fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
+pub(crate) fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
     let store = Store::new(&dir.join("store")).expect("a folder for tests");
     let run_dir = dir.join("run");
     fs::create_dir_all(&run_dir).expect("a folder for tests");

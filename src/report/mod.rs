@@ -7,7 +7,7 @@ mod charts;
 mod fixture;
 mod page;
 mod published;
-mod results;
+pub mod results;
 mod settings;
 mod tables;
 #[cfg(test)]
@@ -22,7 +22,7 @@ use fs_err as fs;
 use crate::store::Store;
 use page::{Drawn, Page};
 
-pub use results::{Asked, Measured, Outcome, Point, Results, Run, State, Training};
+use results::Results;
 
 /// Where the report went.
 #[derive(Debug)]
@@ -100,12 +100,16 @@ fn draw(results: &Results) -> Vec<Drawn> {
     all
 }
 
-/// Writes the charts as SVG and PNG, on all cores; those of an earlier report go.
+/// Writes the charts as SVG and PNG, on all cores; what an earlier report left, and this one does not draw, goes.
 fn pictures(drawn: &[Drawn], dir: &Path) -> Result<()> {
-    if dir.exists() {
-        fs::remove_dir_all(dir)?;
-    }
     fs::create_dir_all(dir)?;
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let known = drawn.iter().any(|drawn| drawn.same.is_none() && path.file_stem().is_some_and(|stem| *stem == *drawn.file));
+        if !known && path.extension().is_some_and(|ending| ending == "svg" || ending == "png") {
+            fs::remove_file(path)?;
+        }
+    }
     let fonts = charts::Fonts::load();
     let fresh: Vec<&Drawn> = drawn.iter().filter(|drawn| drawn.same.is_none()).collect();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(fresh.len().max(1));
@@ -115,8 +119,7 @@ fn pictures(drawn: &[Drawn], dir: &Path) -> Result<()> {
             .map(|first| {
                 scope.spawn(move || {
                     for drawn in fresh.iter().skip(first).step_by(threads) {
-                        fs::write(dir.join(format!("{}.svg", drawn.file)), charts::alone(&drawn.wide))?;
-                        fs::write(dir.join(format!("{}.png", drawn.file)), charts::png(&drawn.wide, fonts)?)?;
+                        picture(drawn, dir, fonts)?;
                     }
                     Ok(())
                 })
@@ -124,4 +127,18 @@ fn pictures(drawn: &[Drawn], dir: &Path) -> Result<()> {
             .collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a panic in a chart is a bug, and is passed on"))
     })
+}
+
+/// A picture is made of nothing but its SVG, and is written before it: where that is there and the same, so is the picture.
+fn picture(drawn: &Drawn, dir: &Path, fonts: &charts::Fonts) -> Result<()> {
+    let [svg, png] = ["svg", "png"].map(|ending| dir.join(format!("{}.{ending}", drawn.file)));
+    let alone = charts::alone(&drawn.wide);
+    if png.exists() && fs::read(&svg).is_ok_and(|old| old == alone.as_bytes()) {
+        return Ok(());
+    }
+    if svg.exists() {
+        fs::remove_file(&svg)?;
+    }
+    fs::write(png, charts::png(&drawn.wide, fonts)?)?;
+    Ok(fs::write(svg, alone)?)
 }

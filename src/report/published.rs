@@ -7,30 +7,31 @@ use crate::measure::score::Value;
 use crate::stats::wilson;
 use crate::text::{number_within, percent, percent_within, significant, temperature, thousands};
 
-pub const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
-     is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; without an n it is \
-     taken as exact. Sampled figures are compared at T = 1.0 unless the name says otherwise, and counts must be equal. There is no verdict \
+pub(crate) const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
+     is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; anything else \
+     without one is taken as exact. Sampled figures are compared at T = 1.0 unless the name says otherwise, and counts must be equal. There is no verdict \
      where there is no interval, or where the experiment was changed on the command line.";
 
 /// Ours may be so many times as wide as theirs before an overlap says nothing.
 const WIDEST: f64 = 4.0;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Agrees,
     Differs,
     Inconclusive,
     NotComparable(String),
+    NotMeasured,
 }
 
 /// A line of the table.
-pub struct Compared {
-    pub label: String,
-    pub measured: String,
-    pub n: Option<u64>,
-    pub published: String,
-    pub published_n: Option<u64>,
-    pub verdict: Verdict,
+pub(crate) struct Compared {
+    pub(crate) label: String,
+    pub(crate) measured: String,
+    pub(crate) n: Option<u64>,
+    pub(crate) published: String,
+    pub(crate) published_n: Option<u64>,
+    pub(crate) verdict: Verdict,
 }
 
 /// What was measured here under a published name.
@@ -45,7 +46,7 @@ enum Here {
     Single(f64),
 }
 
-pub fn compare(run: &Run, point: &Point) -> Vec<Compared> {
+pub(crate) fn compare(run: &Run, point: &Point) -> Vec<Compared> {
     let changed = changed(run);
     point.experiment.published.iter().map(|(name, published)| one(name, published, point, &changed)).collect()
 }
@@ -57,7 +58,7 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
     let share =
         matches!(&here, Some(Here::Estimated { share: true, .. })) || here.is_none() && (0.0..=1.0).contains(&published.value);
     let verdict = match &here {
-        None => Verdict::NotComparable("not measured here".to_owned()),
+        None => Verdict::NotMeasured,
         Some(_) if !changed.is_empty() => Verdict::NotComparable(format!("changed by --set {}", changed.join(", "))),
         Some(Here::Single(_)) => Verdict::NotComparable("one training, no interval".to_owned()),
         Some(Here::Counted(count)) if (*count as f64 - published.value).abs() < 0.5 => Verdict::Agrees,
@@ -83,6 +84,7 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
         },
         published: match (share, &here) {
             (_, Some(Here::Counted(_))) => thousands(published.value as u64),
+            (_, Some(Here::Single(_))) => significant(published.value, 5),
             (true, _) if published.low.is_none() => percent(published.value, 2),
             (true, _) => percent_within(published.value, published.low, published.high),
             (false, _) => number_within(published.value, published.low, published.high),

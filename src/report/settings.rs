@@ -3,13 +3,13 @@
 use crate::corpus::config::{Source, SplitBy};
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
-use crate::text::{duration, percent, plural, significant, thousands};
+use crate::text::{self, duration, percent, plural, significant, thousands};
 use crate::train::config::{Length, Precision, Sampler};
 
 /// Groups of settings: name, then setting and value.
-pub type Groups = Vec<(&'static str, Vec<(&'static str, String)>)>;
+pub(crate) type Groups = Vec<(&'static str, Vec<(&'static str, String)>)>;
 
-pub fn settings(e: &Experiment) -> Groups {
+pub(crate) fn settings(e: &Experiment) -> Groups {
     vec![("Corpus", corpus(e)), ("Model", model(e)), ("Training", training(e)), ("Gates", gates(e)), ("Measured", measured(e))]
 }
 
@@ -126,12 +126,12 @@ fn measured(e: &Experiment) -> Vec<(&'static str, String)> {
 fn metric(metric: &Metric) -> String {
     match metric {
         Metric::Legality { positions, temperature, .. } => {
-            format!("legality of {} at T = {}", plural("position", u64::from(*positions)), number(*temperature))
+            format!("legality of {} at T = {}", plural("position", u64::from(*positions)), text::temperature(*temperature))
         }
         Metric::Agreement { positions, .. } => format!("agreement on {}", plural("position", u64::from(*positions))),
         Metric::Rules { positions, .. } => format!("four rules, {} each", plural("position", u64::from(*positions))),
         Metric::FullGames { games, temperature, .. } => {
-            format!("{} at T = {}", plural("full game", u64::from(*games)), number(*temperature))
+            format!("{} at T = {}", plural("full game", u64::from(*games)), text::temperature(*temperature))
         }
     }
 }
@@ -142,7 +142,7 @@ fn number(value: f64) -> String {
 }
 
 /// When something was, without its fractions.
-pub fn moment(at: &str) -> String {
+pub(crate) fn moment(at: &str) -> String {
     match (at.get(..10), at.get(11..16)) {
         (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
         _ => at.to_owned(),
@@ -150,7 +150,7 @@ pub fn moment(at: &str) -> String {
 }
 
 /// From one RFC 3339 time in UTC to another.
-pub fn between(started: &str, finished: &str) -> Option<String> {
+pub(crate) fn between(started: &str, finished: &str) -> Option<String> {
     let seconds = |at: &str| -> Option<f64> {
         let number = |range: std::ops::Range<usize>| at.get(range)?.parse::<i64>().ok();
         let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);

@@ -8,13 +8,13 @@ use polars::prelude::{CsvWriter, DataFrame, ParquetWriter, SerWriter as _, df};
 
 use super::results::{Asked, Point, Results};
 
-pub(super) struct Table {
-    pub name: &'static str,
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
     /// None where there is nothing to put in it.
-    pub frame: fn(&Results) -> Result<Option<DataFrame>>,
+    pub(crate) frame: fn(&Results) -> Result<Option<DataFrame>>,
 }
 
-pub(super) const TABLES: &[Table] = &[
+pub(crate) const TABLES: &[Table] = &[
     Table { name: "metrics", frame: metrics },
     Table { name: "failures", frame: counts },
     Table { name: "training", frame: training },
@@ -27,7 +27,7 @@ pub(super) const TABLES: &[Table] = &[
 ];
 
 /// Writes the tables that have something in them, as CSV and Parquet, and tells their names.
-pub(super) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> {
+pub(crate) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> {
     fs::create_dir_all(dir)?;
     let mut written = Vec::new();
     for table in TABLES {
@@ -63,7 +63,7 @@ struct Row<'a, T> {
 
 fn rows<'a, T>(results: &'a Results, list: impl Fn(&'a Point) -> Vec<T>) -> Vec<Row<'a, T>> {
     let run = results.run.id.as_str();
-    let row = |point: &'a Point, of| Row { run, experiment: point.experiment.name.as_str(), point: point.name(), of };
+    let row = |point: &'a Point, of| Row { run, experiment: point.experiment.name.as_str(), point: point.title(), of };
     results.points.iter().flat_map(|point| list(point).into_iter().map(move |of| row(point, of))).collect()
 }
 

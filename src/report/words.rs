@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::charts::KINDS;
 use super::results::{Measured, Point, Results, State, Training};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::Value;
 use crate::text::{self, decimals_of, number_within, percent, percent_within, plural, si, thousands};
 
 /// What came out, in the order in which it was made.
-pub fn summary(results: &Results, point: &Point) -> Vec<String> {
+pub(crate) fn summary(results: &Results, point: &Point) -> Vec<String> {
     let mut said: Vec<String> = [corpus(point), overlap(point), training(point)].into_iter().flatten().collect();
     said.extend(point.finals("legality").into_iter().filter_map(legality));
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
@@ -38,6 +37,12 @@ fn corpus(point: &Point) -> Option<String> {
 fn overlap(point: &Point) -> Option<String> {
     let inspection = point.inspection.filter(|inspection| inspection.distinct_validation_games > 0)?;
     let (same, all) = (inspection.overlap_games, inspection.distinct_validation_games);
+    if same == 0 {
+        return Some(format!(
+            "None of {} is also in the training games, move for move.",
+            plural("distinct validation game", all)
+        ));
+    }
     Some(format!(
         "{} of {} ({}) {} also in the training games, move for move.",
         thousands(same),
@@ -74,24 +79,29 @@ fn share(value: &Value) -> String {
     percent_within(value.value, Some(value.low), Some(value.high))
 }
 
-pub fn at(temperature: Option<f64>) -> String {
+pub(crate) fn at(temperature: Option<f64>) -> String {
     temperature.map_or_else(String::new, |t| format!(" at T = {}", text::temperature(t)))
 }
+
+/// What an illegal token did, after how many of them.
+const FAILED: [(&str, &str); 4] = [
+    ("illegal_movement", "moved a piece of its own as it must not"),
+    ("empty_square", "moved from an empty square"),
+    ("opponents_piece", "moved a piece of the opponent's"),
+    ("special_token", "were no move at all"),
+];
 
 fn legality(score: &Measured) -> Option<String> {
     let rate = score.value("rate")?;
     let masked = if score.score.protocol.masked { ", with illegal moves masked," } else { "" };
     let mut text =
         format!("{} of {} sampled moves{masked} were legal{}.", share(rate), thousands(rate.n), at(score.temperature()));
-    let mut kinds: Vec<_> = KINDS
-        .into_iter()
-        .filter_map(|(kind, label)| Some((*score.score.counts.get(kind)?, label)))
-        .filter(|kind| kind.0 > 0)
-        .collect();
+    let count = |(kind, words)| Some((*score.score.counts.get(kind)?, words));
+    let mut kinds: Vec<(u64, &str)> = FAILED.into_iter().filter_map(count).filter(|kind| kind.0 > 0).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.0));
     let all: u64 = kinds.iter().map(|kind| kind.0).sum();
     if all > 0 {
-        let kinds: Vec<_> = kinds.iter().map(|(count, label)| format!("{} {}", thousands(*count), lower(label))).collect();
+        let kinds: Vec<_> = kinds.iter().map(|(count, words)| format!("{} {words}", thousands(*count))).collect();
         write!(text, " Of the {} others: {}.", thousands(all), kinds.join(", ")).expect("written to a string");
     }
     Some(text)
@@ -120,7 +130,7 @@ fn rules(score: &Measured) -> Option<String> {
 
 fn full_games(results: &Results, point: &Point) -> Vec<String> {
     let scores = results.full_games(point);
-    let real = point.corpus().and_then(|corpus| corpus.mean_plies());
+    let real = point.real_plies();
     let mut said: Vec<String> = scores.iter().take(1).filter_map(|score| one_temperature(score, real)).collect();
     let clean = |score: &Measured| score.value("clean").cloned();
     let others: Vec<_> = scores
@@ -167,7 +177,7 @@ fn one_temperature(score: &Measured, real: Option<f64>) -> Option<String> {
 }
 
 /// What stands above everything else: why the numbers below may not be what they seem.
-pub fn warnings(results: &Results) -> Vec<String> {
+pub(crate) fn warnings(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
     match results.run.outcome.as_deref() {
         None => said.push("The run has not ended: what is shown is what there is so far.".to_owned()),
@@ -176,7 +186,7 @@ pub fn warnings(results: &Results) -> Vec<String> {
     }
     for state in [State::Refused, State::Failed] {
         for outcome in results.of_state(state) {
-            let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {error}"));
+            let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
             said.push(format!(
                 "{} was {}{why}.",
                 outcome.node.label,
@@ -211,10 +221,8 @@ fn taint(results: &Results) -> Vec<String> {
     if unclean > 0 {
         said.push(format!("{} made by a program with uncommitted changes.", was(unclean)));
     }
-    let other = made
-        .iter()
-        .filter(|made_by| !dirty(&made_by.git) && made_by.git != results.run.git && !results.run.git.is_empty())
-        .count() as u64;
+    let commit = results.run.git.split(['-', '+']).next().unwrap_or_default();
+    let other = made.iter().filter(|made_by| !commit.is_empty() && !dirty(&made_by.git) && made_by.git != commit).count() as u64;
     if other > 0 {
         said.push(format!("{} kept from another commit than the run's.", was(other)));
     }
@@ -222,7 +230,7 @@ fn taint(results: &Results) -> Vec<String> {
 }
 
 /// A reason for rejecting a game, in words.
-pub fn reason(name: &str) -> String {
+pub(crate) fn reason(name: &str) -> String {
     let words = match name {
         "speed" => "Speed",
         "elo_missing" => "Rating missing",
@@ -238,7 +246,7 @@ pub fn reason(name: &str) -> String {
 }
 
 /// A value of a metric, in words.
-pub fn figure(metric: &str, name: &str) -> String {
+pub(crate) fn figure(metric: &str, name: &str) -> String {
     let words = match (metric, name) {
         ("legality", "rate") => "Legal moves",
         ("agreement", "top1") => "Human move is the first choice",
@@ -246,6 +254,8 @@ pub fn figure(metric: &str, name: &str) -> String {
         ("full_games", "clean") => "Games without an illegal move",
         ("full_games", "plies") => "Mean length of games, plies",
         ("full_games", "by_rules") => "Games ended on the board",
+        ("full_games", "real_plies") => "Real games: mean length, plies",
+        ("full_games", "real_by_rules") => "Real games: ended on the board",
         ("loss", "train" | "training") => "Training loss at the end",
         ("loss", "validation") => "Validation loss at the end",
         ("model", "parameters") => "Parameters without embeddings",
@@ -276,12 +286,12 @@ pub fn figure(metric: &str, name: &str) -> String {
 }
 
 /// Whether a value is a share of something.
-pub fn is_share(metric: &str, name: &str) -> bool {
-    !(metric == "full_games" && name == "plies")
+pub(crate) fn is_share(metric: &str, name: &str) -> bool {
+    !(metric == "full_games" && name.ends_with("plies"))
 }
 
 /// A value with its interval, as a share or as a number.
-pub fn within(metric: &str, value: &Value) -> String {
+pub(crate) fn within(metric: &str, value: &Value) -> String {
     if is_share(metric, &value.name) { share(value) } else { number_within(value.value, Some(value.low), Some(value.high)) }
 }
 

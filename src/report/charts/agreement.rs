@@ -1,6 +1,6 @@
 //! How often the model's first choice, and one of its first five, is the human move.
 
-use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
+use super::curves::{curve_to, samples, together, tokens_axis};
 use super::drawing::{Axis, Drawing, Panel, Plane, Unit};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
@@ -8,22 +8,20 @@ use crate::text::{percent, plural};
 
 const SERIES: [(&str, &str, Hue); 2] = [("top5", "top-5", Hue::Orange), ("top1", "top-1", Hue::Blue)];
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("agreement");
     let final_score = point.finals("agreement").into_iter().next();
     let mut marks = Vec::new();
-    let (mut n, mut alt, mut hidden) = (0, Vec::new(), false);
-    for (name, label, hue) in SERIES {
-        let (shown, untrained) = without_untrained(samples(&scores, name));
+    let (mut n, mut alt) = (0, Vec::new());
+    let (curves, hidden) = together(SERIES.map(|(name, ..)| samples(&scores, name)));
+    for ((name, label, hue), shown) in SERIES.into_iter().zip(curves) {
         if shown.len() < 2 {
             continue;
         }
-        hidden |= untrained.is_some();
         let last = shown[shown.len() - 1];
         n = last.n;
         let end = final_score.and_then(|score| score.value(name)).map_or(last.value, |value| value.value);
-        marks.extend(curve(&shown, hue, &format!("{label} {}", percent(end, 1))));
-        marks.extend(final_score.map(|score| figure(score, name, hue, String::new())).unwrap_or_default());
+        marks.extend(curve_to(&shown, final_score, name, hue, &format!("{label} {}", percent(end, 1))));
         alt.push(format!("{label} agreement ends at {}", percent(end, 1)));
     }
     if marks.is_empty() {

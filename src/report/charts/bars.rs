@@ -8,23 +8,26 @@ use super::style::{Hue, LEADING, TEXT, Weight, fit, width, wrap};
 const HEADING: f64 = 26.0;
 const LINE: f64 = TEXT * LEADING;
 const GAP: f64 = 10.0;
+/// Narrower panels put the name above the bar.
+const STACKED_BELOW: f64 = 420.0;
 
-pub fn height(bars: &Bars, panel_width: f64) -> f64 {
+pub(crate) fn height(bars: &Bars, panel_width: f64) -> f64 {
     let (labels, _) = labels(bars, panel_width);
-    heading(bars) + labels.iter().map(|lines| row_height(lines)).sum::<f64>() + 6.0
+    heading(bars) + labels.iter().map(|lines| row_height(lines, panel_width)).sum::<f64>() + 6.0
 }
 
 fn heading(bars: &Bars) -> f64 {
     if bars.heading.is_empty() { 4.0 } else { HEADING }
 }
 
-fn row_height(lines: &[String]) -> f64 {
-    lines.len().max(1) as f64 * LINE + 9.0
+fn row_height(lines: &[String], panel_width: f64) -> f64 {
+    let names = lines.len().max(1) as f64 * LINE;
+    if panel_width < STACKED_BELOW { names + 26.0 } else { names + 9.0 }
 }
 
 /// The names in lines, and the room they take.
 fn labels(bars: &Bars, panel_width: f64) -> (Vec<Vec<String>>, f64) {
-    let most = panel_width * 0.42;
+    let most = if panel_width < STACKED_BELOW { panel_width } else { panel_width * 0.42 };
     let labels: Vec<Vec<String>> = bars
         .rows
         .iter()
@@ -41,11 +44,12 @@ fn labels(bars: &Bars, panel_width: f64) -> (Vec<Vec<String>>, f64) {
     (labels, room)
 }
 
-pub fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
+pub(crate) fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
     let (labels, label_room) = labels(bars, panel_width);
-    let text = |row: &Row| fit(&row.text, TEXT, Weight::Regular, panel_width * 0.45);
+    let stacked = panel_width < STACKED_BELOW;
+    let text = |row: &Row| fit(&row.text, TEXT, Weight::Regular, panel_width * if stacked { 0.75 } else { 0.45 });
     let text_room = bars.rows.iter().map(|row| width(&text(row), TEXT, Weight::Regular)).fold(0.0, f64::max);
-    let from = left + label_room + GAP;
+    let from = if stacked { left } else { left + label_room + GAP };
     let room = (left + panel_width - from - text_room - GAP).max(20.0);
 
     let heading_text = fit(&bars.heading, TEXT, Weight::Bold, panel_width);
@@ -55,11 +59,13 @@ pub fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: 
 
     let mut y = top + heading(bars);
     for (row, lines) in bars.rows.iter().zip(&labels) {
-        let row_height = row_height(lines);
-        let middle = y + row_height / 2.0;
-        let first = middle - (lines.len().max(1) - 1) as f64 * LINE / 2.0 + TEXT * 0.36;
+        let row_height = row_height(lines, panel_width);
+        let names = lines.len().max(1) as f64 * LINE;
+        let middle = if stacked { y + names + 9.0 } else { y + row_height / 2.0 };
+        let first = if stacked { y + TEXT } else { middle - (names - LINE) / 2.0 + TEXT * 0.36 };
+        let (x, anchor) = if stacked { (left, Anchor::Start) } else { (left + label_room, Anchor::End) };
         for (i, line) in lines.iter().enumerate() {
-            canvas.text((left + label_room, first + i as f64 * LINE), Anchor::End, TEXT, Weight::Regular, Hue::Ink, line);
+            canvas.text((x, first + i as f64 * LINE), anchor, TEXT, Weight::Regular, Hue::Ink, line);
         }
         let end = match bars.shape {
             Shape::Bar => bar(row, canvas, (from, middle), &at),
@@ -68,7 +74,7 @@ pub fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: 
         canvas.text((end + GAP, middle + TEXT * 0.36), Anchor::Start, TEXT, Weight::Regular, Hue::Ink, &text(row));
         y += row_height;
     }
-    if bars.shape == Shape::Bar {
+    if bars.shape == Shape::Bar && !stacked {
         canvas.line((from, top + heading(bars)), (from, y), Hue::Faint, 1.0);
     }
 }

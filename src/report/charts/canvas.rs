@@ -18,20 +18,20 @@ use plotters::style::Color as _;
 use super::style::{FAMILY, Hue, Weight, hex, width};
 
 /// Units of the backend in a pixel.
-pub const FINE: f64 = 4.0;
+pub(crate) const FINE: f64 = 4.0;
 
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// A plot with data coordinates.
-pub type Plot<'a> = DrawingArea<SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(crate) type Plot<'a> = DrawingArea<SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
-pub struct Canvas<'a> {
+pub(crate) struct Canvas<'a> {
     sheet: Sheet<'a>,
 }
 
@@ -40,12 +40,12 @@ const IN_MEMORY: &str = "a shape is written to a string";
 
 impl<'a> Canvas<'a> {
     /// A sheet of so many pixels, written to `svg`.
-    pub fn new(svg: &'a mut String, width: f64, height: f64) -> Self {
+    pub(crate) fn new(svg: &'a mut String, width: f64, height: f64) -> Self {
         let size = ((width * FINE) as u32, (height * FINE) as u32);
         Self { sheet: SVGBackend::with_string(svg, size).into_drawing_area() }
     }
 
-    pub fn text(&self, (x, baseline): (f64, f64), anchor: Anchor, size: f64, weight: Weight, hue: Hue, text: &str) {
+    pub(crate) fn text(&self, (x, baseline): (f64, f64), anchor: Anchor, size: f64, weight: Weight, hue: Hue, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -63,34 +63,34 @@ impl<'a> Canvas<'a> {
         self.sheet.draw_text(text, &style, at(left, baseline - 0.76 * size)).expect(IN_MEMORY);
     }
 
-    pub fn line(&self, from: (f64, f64), to: (f64, f64), hue: Hue, stroke: f64) {
+    pub(crate) fn line(&self, from: (f64, f64), to: (f64, f64), hue: Hue, stroke: f64) {
         let path = PathElement::new([at(from.0, from.1), at(to.0, to.1)], line_style(hue, stroke, 1.0));
         self.sheet.draw(&path).expect(IN_MEMORY);
     }
 
-    pub fn rect(&self, (x, y): (f64, f64), (width, height): (f64, f64), hue: Hue) {
+    pub(crate) fn rect(&self, (x, y): (f64, f64), (width, height): (f64, f64), hue: Hue) {
         let corners = [at(x, y), at(x + width, y + height)];
         self.sheet.draw(&Rectangle::new(corners, colour(hue).filled())).expect(IN_MEMORY);
     }
 
-    pub fn dot(&self, (x, y): (f64, f64), radius: f64, hue: Hue) {
+    pub(crate) fn dot(&self, (x, y): (f64, f64), radius: f64, hue: Hue) {
         let circle = Circle::new(at(x, y), (radius * FINE) as i32, colour(hue).filled());
         self.sheet.draw(&circle).expect(IN_MEMORY);
     }
 
     /// The part of the sheet between two corners, in data coordinates.
-    pub fn plot(&self, x: Range<f64>, y: Range<f64>, left_top: (f64, f64), right_bottom: (f64, f64)) -> Plot<'a> {
+    pub(crate) fn plot(&self, x: Range<f64>, y: Range<f64>, left_top: (f64, f64), right_bottom: (f64, f64)) -> Plot<'a> {
         let ((left, top), (right, bottom)) = (at(left_top.0, left_top.1), at(right_bottom.0, right_bottom.1));
         self.sheet.apply_coord_spec(Cartesian2d::new(x, y, (left..right, bottom..top)))
     }
 
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         self.sheet.present().expect(IN_MEMORY);
     }
 }
 
 /// Draws in data coordinates.
-pub trait InData {
+pub(crate) trait InData {
     fn line(&self, points: &[(f64, f64)], hue: Hue, stroke: f64, opacity: f64);
     fn area(&self, outline: &[(f64, f64)], hue: Hue, opacity: f64);
     fn column(&self, from: (f64, f64), to: (f64, f64), hue: Hue);
@@ -144,7 +144,7 @@ fn line_style(hue: Hue, stroke: f64, opacity: f64) -> ShapeStyle {
 }
 
 /// Makes the backend's SVG one for people: named, in the embedded font, with a class beside each colour.
-pub fn dress(svg: &str, width: f64, height: f64, title: &str) -> String {
+pub(crate) fn dress(svg: &str, width: f64, height: f64, title: &str) -> String {
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let mut dressed = String::with_capacity(svg.len() + svg.len() / 4);
     write!(
@@ -176,7 +176,7 @@ pub fn dress(svg: &str, width: f64, height: f64, title: &str) -> String {
 }
 
 /// The SVG as a file of its own: on the surface, and dark for those who prefer it.
-pub fn alone(dressed: &str) -> String {
+pub(crate) fn alone(dressed: &str) -> String {
     let mut rules = String::new();
     for hue in Hue::ALL {
         let (name, colour) = (hue.name(), hex(hue.dark()));
@@ -187,12 +187,12 @@ pub fn alone(dressed: &str) -> String {
 }
 
 /// The SVG on a sheet of the surface's colour.
-pub fn on_surface(dressed: &str) -> String {
+pub(crate) fn on_surface(dressed: &str) -> String {
     let surface = hex(Hue::Surface.light());
     let sheet = format!("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"{surface}\" class=\"f-surface\"/>");
     dressed.replacen("</title>", &sheet, 1)
 }
 
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

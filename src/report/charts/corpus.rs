@@ -6,14 +6,15 @@ use crate::report::results::{Point, Results};
 use crate::report::words::reason;
 use crate::text::{percent, plural, thousands};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let corpus = point.corpus()?;
     if corpus.read == 0 {
         return None;
     }
     let row = |label: String, games: u64, hue| {
-        let share = games as f64 / corpus.read as f64;
-        Row { label, value: games as f64, interval: None, text: format!("{} · {}", thousands(games), percent(share, 2)), hue }
+        let share = percent(games as f64 / corpus.read as f64, 2);
+        let text = if games == 0 { "0".to_owned() } else { format!("{} · {share}", thousands(games)) };
+        Row { label, value: games as f64, interval: None, text, hue }
     };
     let rejected = corpus.rejected.iter().map(|(name, games)| row(reason(name), *games, Hue::Faint));
     let rows: Vec<_> = rejected.chain([row("Kept".to_owned(), corpus.kept, Hue::Blue)]).collect();

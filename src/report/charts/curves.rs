@@ -6,15 +6,15 @@ use crate::report::results::Measured;
 
 /// A value of a snapshot.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    pub tokens: f64,
-    pub value: f64,
-    pub low: f64,
-    pub high: f64,
-    pub n: u64,
+pub(crate) struct Sample {
+    pub(crate) tokens: f64,
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) n: u64,
 }
 
-pub fn samples(scores: &[&Measured], name: &str) -> Vec<Sample> {
+pub(crate) fn samples(scores: &[&Measured], name: &str) -> Vec<Sample> {
     scores
         .iter()
         .filter_map(|score| {
@@ -26,7 +26,7 @@ pub fn samples(scores: &[&Measured], name: &str) -> Vec<Sample> {
 }
 
 /// The untrained model, where drawing it would press everything else into a corner.
-pub fn without_untrained(mut samples: Vec<Sample>) -> (Vec<Sample>, Option<Sample>) {
+pub(crate) fn without_untrained(mut samples: Vec<Sample>) -> (Vec<Sample>, Option<Sample>) {
     let Some(first) = samples.first().copied().filter(|first| first.tokens <= 0.0 && samples.len() > 2) else {
         return (samples, None);
     };
@@ -38,12 +38,22 @@ pub fn without_untrained(mut samples: Vec<Sample>) -> (Vec<Sample>, Option<Sampl
     (samples, Some(first))
 }
 
+/// Several curves that are drawn together: the untrained model is on all of them or on none. Says whether it was left out.
+pub(crate) fn together<const N: usize>(curves: [Vec<Sample>; N]) -> ([Vec<Sample>; N], bool) {
+    let hidden = curves.iter().any(|samples| without_untrained(samples.clone()).1.is_some());
+    let drawn = |mut samples: Vec<Sample>| {
+        samples.retain(|sample| !hidden || sample.tokens > 0.0);
+        samples
+    };
+    (curves.map(drawn), hidden)
+}
+
 fn bounds(samples: &[Sample]) -> (f64, f64) {
     samples.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), sample| (low.min(sample.value), high.max(sample.value)))
 }
 
 /// A line with its band and a dot at each snapshot.
-pub fn curve(samples: &[Sample], hue: Hue, label: &str) -> Vec<Mark> {
+pub(crate) fn curve(samples: &[Sample], hue: Hue, label: &str) -> Vec<Mark> {
     let points: Vec<_> = samples.iter().map(|sample| (sample.tokens, sample.value)).collect();
     let band = samples.iter().map(|sample| (sample.tokens, sample.low, sample.high)).collect();
     let mut marks = vec![
@@ -56,13 +66,21 @@ pub fn curve(samples: &[Sample], hue: Hue, label: &str) -> Vec<Mark> {
     marks
 }
 
+/// A line and, where there is one, the final figure at its end; the label stands at the figure.
+pub(crate) fn curve_to(samples: &[Sample], last: Option<&Measured>, name: &str, hue: Hue, label: &str) -> Vec<Mark> {
+    let figure = last.map(|score| figure(score, name, hue, label.to_owned())).unwrap_or_default();
+    let mut marks = curve(samples, hue, if figure.is_empty() { label } else { "" });
+    marks.extend(figure);
+    marks
+}
+
 /// One measured figure: a dot with its interval.
-pub fn figure(score: &Measured, name: &str, hue: Hue, label: String) -> Vec<Mark> {
+pub(crate) fn figure(score: &Measured, name: &str, hue: Hue, label: String) -> Vec<Mark> {
     let Some(value) = score.value(name) else { return Vec::new() };
     let x = score.score.checkpoint.tokens as f64;
     vec![Mark::Whisker { x, low: value.low, high: value.high, hue }, Mark::Dots { points: vec![(x, value.value)], hue, label }]
 }
 
-pub fn tokens_axis() -> Axis {
+pub(crate) fn tokens_axis() -> Axis {
     Axis::new("training tokens", Unit::Count).include([0.0])
 }

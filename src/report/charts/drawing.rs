@@ -5,43 +5,43 @@
 use super::style::Hue;
 
 /// One chart: a title that says what is shown, a subtitle that says how to read it, and panels.
-pub struct Drawing {
-    pub title: String,
-    pub subtitle: String,
+pub(crate) struct Drawing {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
     /// For those who cannot see it: the finding in a sentence.
-    pub alt: String,
+    pub(crate) alt: String,
     /// Panels side by side, where the width allows.
-    pub columns: usize,
-    pub panels: Vec<Panel>,
+    pub(crate) columns: usize,
+    pub(crate) panels: Vec<Panel>,
 }
 
-pub enum Panel {
+pub(crate) enum Panel {
     Plane(Plane),
     Bars(Bars),
 }
 
 /// Two axes and what lies between them.
-pub struct Plane {
-    pub heading: String,
-    pub x: Axis,
-    pub y: Axis,
-    pub marks: Vec<Mark>,
+pub(crate) struct Plane {
+    pub(crate) heading: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) marks: Vec<Mark>,
     /// Of the plot itself, in pixels.
-    pub height: f64,
+    pub(crate) height: f64,
 }
 
-pub struct Axis {
+pub(crate) struct Axis {
     /// Stands below the x axis, or above the y axis.
-    pub label: String,
-    pub unit: Unit,
+    pub(crate) label: String,
+    pub(crate) unit: Unit,
     /// At least this much is shown; the marks may widen it.
-    pub include: Vec<f64>,
+    pub(crate) include: Vec<f64>,
     /// Exactly this is shown, where panels share an axis.
-    pub range: Option<(f64, f64)>,
+    pub(crate) range: Option<(f64, f64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     Number,
     /// A share, shown as `95 %`.
     Share,
@@ -49,7 +49,7 @@ pub enum Unit {
     Count,
 }
 
-pub enum Mark {
+pub(crate) enum Mark {
     Line {
         points: Vec<(f64, f64)>,
         hue: Hue,
@@ -90,7 +90,7 @@ pub enum Mark {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stroke {
+pub(crate) enum Stroke {
     /// What the chart is about.
     Strong,
     /// A second line beside it.
@@ -100,43 +100,43 @@ pub enum Stroke {
 }
 
 /// Rows with a name, a bar from zero or a dot, and its value at the end.
-pub struct Bars {
-    pub heading: String,
-    pub rows: Vec<Row>,
-    pub shape: Shape,
+pub(crate) struct Bars {
+    pub(crate) heading: String,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) shape: Shape,
     /// The axis ends here at least, such as 1 for shares.
-    pub whole: Option<f64>,
+    pub(crate) whole: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     Bar,
     /// A dot with its interval, on an axis that need not start at zero.
     Dot,
 }
 
-pub struct Row {
-    pub label: String,
-    pub value: f64,
-    pub interval: Option<(f64, f64)>,
+pub(crate) struct Row {
+    pub(crate) label: String,
+    pub(crate) value: f64,
+    pub(crate) interval: Option<(f64, f64)>,
     /// The value as written at the end of the bar.
-    pub text: String,
-    pub hue: Hue,
+    pub(crate) text: String,
+    pub(crate) hue: Hue,
 }
 
 impl Axis {
-    pub fn new(label: &str, unit: Unit) -> Self {
+    pub(crate) fn new(label: &str, unit: Unit) -> Self {
         Self { label: label.to_owned(), unit, include: Vec::new(), range: None }
     }
 
     #[must_use]
-    pub fn include(mut self, values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn include(mut self, values: impl IntoIterator<Item = f64>) -> Self {
         self.include.extend(values);
         self
     }
 
     #[must_use]
-    pub fn range(mut self, range: (f64, f64)) -> Self {
+    pub(crate) fn range(mut self, range: (f64, f64)) -> Self {
         self.range = Some(range);
         self
     }
@@ -144,7 +144,7 @@ impl Axis {
 
 impl Drawing {
     /// A chart of one panel.
-    pub fn one(title: &str, subtitle: String, alt: String, panel: Panel) -> Self {
+    pub(crate) fn one(title: &str, subtitle: String, alt: String, panel: Panel) -> Self {
         Self { title: title.to_owned(), subtitle, alt, columns: 1, panels: vec![panel] }
     }
 }

@@ -8,14 +8,14 @@ use crate::stats::wilson;
 use crate::text::{percent_within, plural, si, thousands};
 
 /// Kinds of failure, as counted and as read.
-pub const KINDS: [(&str, &str); 4] = [
+pub(crate) const KINDS: [(&str, &str); 4] = [
     ("illegal_movement", "Own piece, illegal move"),
     ("empty_square", "From an empty square"),
     ("opponents_piece", "The opponent's piece"),
     ("special_token", "A special token"),
 ];
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let last = point.finals("legality").into_iter().next();
     let early = point.snapshots("legality").into_iter().find(|score| {
         score.score.checkpoint.step > 0 && last.is_none_or(|last| score.score.checkpoint.step < last.score.checkpoint.step)

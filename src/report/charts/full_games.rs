@@ -1,6 +1,6 @@
 //! Games that the model plays against itself without a mask: how many stay legal, and how long they last.
 
-use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
+use super::curves::{curve_to, samples, tokens_axis};
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
@@ -9,7 +9,7 @@ use crate::text::{percent, percent_within, plural, significant, temperature};
 const PANELS: [(&str, &str, Unit); 2] =
     [("clean", "Games without an illegal move", Unit::Share), ("plies", "Mean length in plies", Unit::Number)];
 
-pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
     let scores = results.full_games(point);
     if scores.len() < 2 {
         return None;
@@ -56,33 +56,27 @@ pub fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
     Some(Drawing { title: "Full games, by sampling temperature".to_owned(), subtitle, alt, columns: 2, panels })
 }
 
-pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("full_games");
     let asked = scores.first()?.temperature();
     let last = point.finals("full_games").into_iter().find(|score| score.temperature() == asked);
-    let (mut alt, mut n, mut hidden) = (Vec::new(), 0, false);
-    let mut panels = Vec::new();
+    let (mut alt, mut n, mut panels) = (Vec::new(), 0, Vec::new());
     for (name, heading, unit) in PANELS {
-        let (shown, untrained) = match unit {
-            Unit::Share => (samples(&scores, name), None),
-            _ => without_untrained(samples(&scores, name)),
-        };
+        // Both axes begin at zero, where the untrained model is.
+        let shown = samples(&scores, name);
         if shown.len() < 2 {
             continue;
         }
-        hidden |= untrained.is_some();
         let end = shown[shown.len() - 1];
         n = end.n;
         let value = last.and_then(|score| score.value(name)).map_or(end.value, |value| value.value);
         let label = if unit == Unit::Share { percent(value, 1) } else { significant(value, 3) };
-        alt.push(format!("{heading} ends at {label}"));
-        let mut marks = curve(&shown, Hue::Blue, &label);
-        marks.extend(last.map(|score| figure(score, name, Hue::Blue, String::new())).unwrap_or_default());
-        let mut y = Axis::new("", unit);
-        match unit {
-            Unit::Share => y = y.include([0.0]),
-            _ => marks.extend(real_games(point)),
+        alt.push(format!("{heading}: {label} at the end"));
+        let mut marks = curve_to(&shown, last, name, Hue::Blue, &label);
+        if unit == Unit::Number {
+            marks.extend(real_games(point));
         }
+        let y = Axis::new("", unit).include([0.0]);
         panels.push(Panel::Plane(Plane { heading: heading.to_owned(), x: tokens_axis(), y, marks, height: 190.0 }));
     }
     let mut subtitle = vec![format!(
@@ -93,14 +87,11 @@ pub fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
     if let Some(value) = last.and_then(|score| score.value("clean")) {
         subtitle.push(format!("Last dot and label: the final figure, {}.", plural("game", value.n)));
     }
-    if hidden {
-        subtitle.push("The untrained model is drawn only where it does not press the rest together.".to_owned());
-    }
     let title = "Full games, by training tokens".to_owned();
     (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.join(" "), alt: alt.join("; "), columns: 2, panels })
 }
 
 fn real_games(point: &Point) -> Option<Mark> {
-    let mean = point.corpus()?.mean_plies()?;
+    let mean = point.real_plies()?;
     Some(Mark::Level { y: mean, label: format!("real games {}", significant(mean, 3)) })
 }

@@ -6,7 +6,7 @@ use super::style::Hue;
 use crate::report::results::{Point, Results};
 use crate::text::{percent, percent_within, plural, temperature};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("legality");
     let all = samples(&scores, "rate");
     let (shown, untrained) = without_untrained(all);
@@ -19,16 +19,19 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         temperature(scores[0].temperature()?),
         plural("position", last.n)
     )];
-    let mut marks = curve(&shown, Hue::Blue, &format!("snapshots {}", percent(last.value, 1)));
     // Only a figure of the same temperature belongs to the same curve.
     let figure_of = point.finals("legality").into_iter().find(|score| score.temperature() == scores[0].temperature());
     let end = percent_within(last.value, Some(last.low), Some(last.high));
     let mut alt = vec![format!("From {} to {end}", percent(shown[0].value, 1))];
+    let mut marks = Vec::new();
     if let Some((score, value)) = figure_of.and_then(|score| Some((score, score.value("rate")?))) {
+        marks.extend(curve(&shown, Hue::Blue, ""));
         let shown = percent_within(value.value, Some(value.low), Some(value.high));
         subtitle.push(format!("Orange: the final figure, {}.", plural("position", value.n)));
         alt.push(format!("the final figure is {shown}"));
         marks.extend(figure(score, "rate", Hue::Orange, format!("final {}", shown.split(" [").next().unwrap_or_default())));
+    } else {
+        marks.extend(curve(&shown, Hue::Blue, &percent(last.value, 1)));
     }
     if let Some(untrained) = untrained {
         subtitle.push(format!("The untrained model ({}) is not drawn.", percent(untrained.value, 1)));

@@ -5,7 +5,7 @@ use super::style::Hue;
 use crate::report::results::{Point, Results};
 use crate::text::{plural, thousands};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let corpus = point.corpus()?;
     let mean = corpus.mean_plies()?;
     let (shortest, longest) = (corpus.lengths.first()?.0, corpus.lengths.last()?.0);

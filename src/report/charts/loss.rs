@@ -5,9 +5,9 @@ use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::report::results::{Point, Results, Training};
-use crate::text::plural;
+use crate::text::{fixed, plural};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let training = point.training.as_ref()?;
     let raw: Vec<_> = training.curve.iter().map(|step| (step.tokens as f64, step.loss)).collect();
     if raw.len() < 2 {
@@ -56,7 +56,7 @@ enum Labels {
 
 fn marks(raw: &[(f64, f64)], smooth: &[(f64, f64)], validation: &[(f64, f64)], labels: Labels) -> Vec<Mark> {
     let label = |name: &str, points: &[(f64, f64)]| match (labels, points.last()) {
-        (Labels::Values, Some((_, value))) => format!("{name} {value:.3}"),
+        (Labels::Values, Some((_, value))) => format!("{name} {}", fixed(*value, 3)),
         _ => name.to_owned(),
     };
     let mut marks = Vec::new();
@@ -105,9 +105,9 @@ fn smoothed(raw: &[(f64, f64)], window: usize) -> Vec<(f64, f64)> {
 }
 
 fn alt(training: &Training) -> String {
-    let trained = training.final_loss().map_or_else(String::new, |loss| format!("Training loss ends at {loss:.3}"));
+    let trained = training.final_loss().map_or_else(String::new, |loss| format!("Training loss ends at {}", fixed(loss, 3)));
     match training.validation.last() {
-        Some(last) => format!("{trained}, validation loss at {:.3}", last.loss),
+        Some(last) => format!("{trained}, validation loss at {}", fixed(last.loss, 3)),
         None => trained,
     }
 }

@@ -29,38 +29,37 @@ use style::{Hue, LEADING, TEXT, TITLE, Weight, wrap};
 
 use super::results::{Point, Results};
 
-pub(super) use canvas::alone;
-pub(super) use failures::KINDS;
-pub(super) use png::{Fonts, png};
-pub(super) use rules::RULES;
-pub(super) use style::{Hue as Colour, hex};
+pub(crate) use canvas::alone;
+pub(crate) use png::{Fonts, png};
+pub(crate) use rules::RULES;
+pub(crate) use style::{Hue as Colour, hex};
 
 /// One chart of a point of the sweep; none where its numbers are missing.
-pub(super) struct Chart {
-    pub name: &'static str,
+pub(crate) struct Chart {
+    pub(crate) name: &'static str,
     /// The table with its numbers.
-    pub table: &'static str,
+    pub(crate) table: &'static str,
     /// The section of the page.
-    pub section: Section,
-    pub draw: fn(&Results, &Point) -> Option<Drawing>,
+    pub(crate) section: Section,
+    pub(crate) draw: fn(&Results, &Point) -> Option<Drawing>,
 }
 
 /// A chart of the run as a whole.
-pub(super) struct Overview {
-    pub name: &'static str,
-    pub table: &'static str,
-    pub draw: fn(&Results) -> Option<Drawing>,
+pub(crate) struct Overview {
+    pub(crate) name: &'static str,
+    pub(crate) table: &'static str,
+    pub(crate) draw: fn(&Results) -> Option<Drawing>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
+pub(crate) enum Section {
     Measured,
     Trained,
     Corpus,
 }
 
 /// In the order of the page.
-pub(super) const CHARTS: &[Chart] = &[
+pub(crate) const CHARTS: &[Chart] = &[
     Chart { name: "legality", table: "metrics", section: Section::Measured, draw: legality::draw },
     Chart { name: "failures", table: "failures", section: Section::Measured, draw: failures::draw },
     Chart { name: "agreement", table: "metrics", section: Section::Measured, draw: agreement::draw },
@@ -74,20 +73,20 @@ pub(super) const CHARTS: &[Chart] = &[
     Chart { name: "lengths", table: "lengths", section: Section::Corpus, draw: lengths::draw },
 ];
 
-pub(super) const OVERVIEW: &[Overview] = &[
+pub(crate) const OVERVIEW: &[Overview] = &[
     Overview { name: "points", table: "metrics", draw: points::draw },
     Overview { name: "timeline", table: "stages", draw: timeline::draw },
 ];
 
 /// At a desk, and on a telephone.
-pub(super) const WIDE: f64 = 680.0;
-pub(super) const NARROW: f64 = 350.0;
+pub(crate) const WIDE: f64 = 680.0;
+pub(crate) const NARROW: f64 = 350.0;
 
 const MARGIN: f64 = 14.0;
 const GUTTER: f64 = 30.0;
 
 /// Draws at a width, in pixels; the height follows.
-pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
+pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
     let inner = width - 2.0 * MARGIN;
     let title = wrap(&drawing.title, TITLE, Weight::Bold, inner);
     let subtitle = wrap(&drawing.subtitle, TEXT, Weight::Regular, inner);
@@ -98,24 +97,33 @@ pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
         .chunks(columns)
         .map(|row| row.iter().map(|panel| panel_height(panel, panel_width)).fold(0.0, f64::max))
         .collect();
-    let head = 8.0 + title.len() as f64 * TITLE * LEADING + subtitle.len() as f64 * TEXT * LEADING + 14.0;
+    let head = 11.0 + title.len() as f64 * TITLE * LEADING + subtitle.len() as f64 * TEXT * LEADING + 14.0;
     let height = (head + rows.iter().map(|row| row + 14.0).sum::<f64>() + 4.0).ceil();
 
     let mut svg = String::new();
     let canvas = Canvas::new(&mut svg, width, height);
     let mut baseline = 8.0;
     for (lines, size, weight, hue) in [(title, TITLE, Weight::Bold, Hue::Ink), (subtitle, TEXT, Weight::Regular, Hue::Soft)] {
+        if hue == Hue::Soft {
+            baseline += 3.0;
+        }
         for line in lines {
             baseline += size * LEADING;
             canvas.text((MARGIN, baseline), Anchor::Start, size, weight, hue, &line);
         }
     }
+    let room = |panel: &Panel| match panel {
+        Panel::Plane(plane) => plane::label_room(plane, panel_width),
+        Panel::Bars(_) => 0.0,
+    };
+    // On a telephone, panels lie below each other, and each takes the width that it can.
+    let shared = if columns > 1 { drawing.panels.iter().map(room).fold(0.0, f64::max) } else { 0.0 };
     let mut top = head;
     for (panels, row_height) in drawing.panels.chunks(columns).zip(rows) {
         for (i, panel) in panels.iter().enumerate() {
             let corner = (MARGIN + i as f64 * (panel_width + GUTTER), top);
             match panel {
-                Panel::Plane(plane) => plane::draw(plane, &canvas, corner, panel_width),
+                Panel::Plane(plane) => plane::draw(plane, &canvas, corner, panel_width, shared.max(room(panel))),
                 Panel::Bars(bars) => bars::draw(bars, &canvas, corner, panel_width),
             }
         }
@@ -123,6 +131,12 @@ pub(super) fn svg(drawing: &Drawing, width: f64) -> String {
     }
     canvas.finish();
     canvas::dress(&svg, width, height, &format!("{}. {}", drawing.title, drawing.alt))
+}
+
+/// The width of a text in the embedded font, for the tests of the whole.
+#[cfg(test)]
+pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
+    style::width(text, size, if bold { Weight::Bold } else { Weight::Regular })
 }
 
 fn panel_height(panel: &Panel, width: f64) -> f64 {

@@ -22,7 +22,7 @@ struct EndLabel {
     hue: Hue,
 }
 
-pub fn height(plane: &Plane) -> f64 {
+pub(crate) fn height(plane: &Plane) -> f64 {
     above(plane) + plane.height + BELOW
 }
 
@@ -33,12 +33,12 @@ fn above(plane: &Plane) -> f64 {
     heading + label + uprights as f64 * LINE + 8.0
 }
 
-pub fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
+/// `label_room` is that of the widest label among the panels, so that their plots are of one width.
+pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64, label_room: f64) {
     let x = range(&plane.x, plane.marks.iter().flat_map(xs), 0.0);
     let y = range(&plane.y, plane.marks.iter().flat_map(ys), 0.06);
-    let y_ticks = ticks(y, plane.y.unit, (plane.height / 45.0) as usize);
+    let y_ticks = ticks(y, plane.y.unit, (plane.height / 38.0) as usize);
     let tick_room = y_ticks.iter().map(|(_, label)| width(label, TICK, Weight::Regular)).fold(0.0, f64::max);
-    let label_room = label_room(plane, panel_width);
 
     let plot_left = left + tick_room + 8.0;
     let plot_right = (left + panel_width - if label_room > 0.0 { label_room + REACH } else { 10.0 }).max(plot_left + 20.0);
@@ -88,15 +88,21 @@ pub fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width
 fn below(axis: &Axis, x: (f64, f64), canvas: &Canvas, plot: &Plot, plot_box: (f64, f64, f64), panel: (f64, f64)) {
     let (left, right, bottom) = plot_box;
     canvas.line((left, bottom), (right, bottom), Hue::Faint, 1.0);
-    let mut used = f64::NEG_INFINITY;
-    for (value, label) in ticks(x, axis.unit, ((right - left) / 52.0).clamp(2.0, 8.0) as usize) {
-        let (at, _) = plot.pixel((value, 0.0));
-        let half = width(&label, TICK, Weight::Regular) / 2.0;
-        let middle = at.min(panel.1 - half).max(panel.0 + half);
-        if middle - half < used + 8.0 || middle + half > panel.1 + 0.5 {
-            continue;
-        }
-        used = middle + half;
+    let place = |most| {
+        let mut used = f64::NEG_INFINITY;
+        let place_one = |(value, label): (f64, String)| {
+            let (at, _) = plot.pixel((value, 0.0));
+            let half = width(&label, TICK, Weight::Regular) / 2.0;
+            let middle = at.min(panel.1 - half).max(panel.0 + half);
+            let fits = middle - half >= used + 10.0 && middle + half <= panel.1 + 0.5;
+            used = middle + half;
+            (at, middle, label, fits)
+        };
+        ticks(x, axis.unit, most).into_iter().map(place_one).collect::<Vec<_>>()
+    };
+    // As many as have room; where not even two have, those that do.
+    let fitting = (2..=8).rev().map(place).find(|placed| placed.iter().all(|(.., fits)| *fits)).unwrap_or_else(|| place(2));
+    for (at, middle, label, _) in fitting.into_iter().filter(|(.., fits)| *fits) {
         canvas.line((at, bottom), (at, bottom + 4.0), Hue::Faint, 1.0);
         canvas.text((middle, bottom + 17.0), Anchor::Middle, TICK, Weight::Regular, Hue::Soft, &label);
     }
@@ -119,7 +125,7 @@ impl Inside {
                 let (stroke, opacity) = match stroke {
                     Stroke::Strong => (2.25, 1.0),
                     Stroke::Thin => (1.5, 1.0),
-                    Stroke::Raw => (1.0, 0.3),
+                    Stroke::Raw => (1.0, 0.22),
                 };
                 for piece in points.split(|&(x, y)| !x.is_finite() || !y.is_finite()) {
                     let piece: Vec<_> = piece.iter().filter(|(x, _)| self.holds_x(*x)).map(|&point| self.clamp(point)).collect();
@@ -226,10 +232,10 @@ fn label_of(mark: &Mark) -> &str {
 }
 
 /// The widest label, up to a share of the panel; longer ones are wrapped.
-fn label_room(plane: &Plane, panel_width: f64) -> f64 {
+pub(crate) fn label_room(plane: &Plane, panel_width: f64) -> f64 {
     let widest = plane.marks.iter().map(|mark| width(label_of(mark), TICK, Weight::Regular)).fold(0.0, f64::max);
     // A label that just fits must not be wrapped for a rounding.
-    if widest > 0.0 { (widest + 0.5).min((panel_width * 0.27).max(84.0)) } else { 0.0 }
+    if widest > 0.0 { (widest + 0.5).min((panel_width * 0.27).max(98.0)) } else { 0.0 }
 }
 
 fn end_labels(plane: &Plane, plot: &Plot, inside: &Inside, plot_right: f64, room: f64) -> Vec<EndLabel> {
@@ -297,7 +303,7 @@ fn ys(mark: &Mark) -> Vec<f64> {
 }
 
 /// The axis that panels share: what shows the marks of all of them.
-pub fn shared_y(marks: &[&[Mark]], unit: Unit, include: &[f64]) -> (f64, f64) {
+pub(crate) fn shared_y(marks: &[&[Mark]], unit: Unit, include: &[f64]) -> (f64, f64) {
     let axis = Axis::new("", unit).include(include.iter().copied());
     range(&axis, marks.iter().flat_map(|marks| marks.iter()).flat_map(ys), 0.06)
 }

@@ -12,10 +12,10 @@ use super::canvas::on_surface;
 const SCALE: f32 = 2.0;
 
 /// The embedded faces; loaded once, shared by threads.
-pub(in super::super) struct Fonts(Arc<fontdb::Database>);
+pub(crate) struct Fonts(Arc<fontdb::Database>);
 
 impl Fonts {
-    pub(in super::super) fn load() -> Self {
+    pub(crate) fn load() -> Self {
         let mut database = fontdb::Database::new();
         for face in [notosans::REGULAR_TTF, notosans::BOLD_TTF] {
             database.load_font_data(face.to_vec());
@@ -25,7 +25,7 @@ impl Fonts {
     }
 }
 
-pub(in super::super) fn png(svg: &str, fonts: &Fonts) -> Result<Vec<u8>> {
+pub(crate) fn png(svg: &str, fonts: &Fonts) -> Result<Vec<u8>> {
     let options = Options { fontdb: Arc::clone(&fonts.0), font_family: "Noto Sans".to_owned(), ..Options::default() };
     let tree = Tree::from_str(&on_surface(svg), &options).context("reading a chart's own SVG")?;
     let size = tree.size().to_int_size().scale_by(SCALE).context("a chart without an area")?;

@@ -6,7 +6,7 @@ use super::drawing::{Bars, Drawing, Panel, Row, Shape};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
 use crate::report::words::at;
-use crate::text::{number_within, percent_within};
+use crate::text::{fixed, number_within, percent_within};
 
 const FIGURES: [(&str, &str, &str); 5] = [
     ("legality", "rate", "Legal moves"),
@@ -16,16 +16,16 @@ const FIGURES: [(&str, &str, &str); 5] = [
     ("full_games", "plies", "Mean length of games, in plies"),
 ];
 
-pub fn draw(results: &Results) -> Option<Drawing> {
+pub(crate) fn draw(results: &Results) -> Option<Drawing> {
     if results.points.len() < 2 {
         return None;
     }
     let mut panels: Vec<_> = FIGURES.into_iter().filter_map(|figure| panel(results, figure)).collect();
     panels.extend(loss(results));
-    let subtitle = "One row a point of the sweep; lines: 95 % intervals. A panel shows its own range, which need not start at zero. \
-                    Figures that are the same node for all points are left out.";
+    let subtitle =
+        "One row a point of the sweep; lines: 95 % intervals. Each panel has its own range, which need not start at zero.";
     let alt = format!("{} figures of {} points", panels.len(), results.points.len());
-    let title = "The points of the sweep".to_owned();
+    let title = "Figures that differ between the points".to_owned();
     (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.to_owned(), alt, columns: 1, panels })
 }
 
@@ -40,8 +40,8 @@ fn panel(results: &Results, (metric, name, heading): (&str, &str, &str)) -> Opti
             keys.insert(score.key);
             let text = if name == "plies" { number_within } else { percent_within };
             let label = match (scores.len(), score.temperature()) {
-                (2.., asked @ Some(_)) => point.name().to_owned() + &at(asked),
-                _ => point.name().to_owned(),
+                (2.., asked @ Some(_)) => point.title().to_owned() + &at(asked),
+                _ => point.title().to_owned(),
             };
             rows.push(Row {
                 label,
@@ -63,7 +63,7 @@ fn loss(results: &Results) -> Option<Panel> {
     let keys: BTreeSet<_> = results.points.iter().filter_map(best).map(|(key, _)| key).collect();
     let rows = results.points.iter().filter_map(|point| {
         let (_, loss) = best(point)?;
-        Some(Row { label: point.name().to_owned(), value: loss, interval: None, text: format!("{loss:.4}"), hue: Hue::Blue })
+        Some(Row { label: point.title().to_owned(), value: loss, interval: None, text: fixed(loss, 4), hue: Hue::Blue })
     });
     let heading = "Best validation loss, in nats per token".to_owned();
     (keys.len() > 1).then(|| Panel::Bars(Bars { heading, rows: rows.collect(), shape: Shape::Dot, whole: None }))

@@ -1,15 +1,15 @@
 //! The four rules that need more than the geometry of a piece, side by side on one axis.
 
-use super::curves::{Sample, figure, samples, tokens_axis, without_untrained};
+use super::curves::{Sample, figure, samples, together, tokens_axis};
 use super::drawing::{Axis, Bars, Drawing, Mark, Panel, Plane, Row, Shape, Stroke, Unit};
 use super::plane::shared_y;
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
 use crate::text::{percent, percent_within, plural};
 
-pub const RULES: [(&str, &str); 4] =
+pub(crate) const RULES: [(&str, &str); 4] =
     [("castling", "Castling"), ("en_passant", "En passant"), ("promotion", "Promotion"), ("check", "In check")];
-pub const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
+pub(crate) const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
     ("legal", "legal", Hue::Blue, Stroke::Strong),
     ("mass", "mass", Hue::Faint, Stroke::Thin),
     ("human", "human", Hue::Orange, Stroke::Strong),
@@ -17,7 +17,7 @@ pub const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
 
 const WHERE: &str = "Positions where the human castled, took en passant, promoted, or stood in check; one axis for all.";
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("rules");
     let last = point.finals("rules").into_iter().next();
     if scores.len() < 2 { last.and_then(figures) } else { curves(&scores, last) }
@@ -25,20 +25,23 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
 
 fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
     let mut panels = Vec::new();
-    let (mut n, mut hidden) = (0, false);
+    let mut n = 0;
+    let of_rule = |rule| ASPECTS.map(|(aspect, ..)| samples(scores, &format!("{rule}.{aspect}")));
+    let hidden = RULES.into_iter().any(|(rule, _)| together(of_rule(rule)).1);
     for (rule, heading) in RULES {
         let mut marks = Vec::new();
-        for (aspect, label, hue, stroke) in ASPECTS {
+        for ((aspect, label, hue, stroke), mut shown) in ASPECTS.into_iter().zip(of_rule(rule)) {
             let name = format!("{rule}.{aspect}");
-            let (shown, untrained) = without_untrained(samples(scores, &name));
+            shown.retain(|sample| !hidden || sample.tokens > 0.0);
             let Some(end) = shown.last() else { continue };
-            hidden |= untrained.is_some();
             n = n.max(end.n);
             let end = last.and_then(|score| score.value(&name)).map_or(end.value, |value| value.value);
             marks.extend(band(&shown, hue));
             let points = shown.iter().map(|sample| (sample.tokens, sample.value)).collect();
-            marks.push(Mark::Line { points, hue, stroke, label: format!("{label} {}", percent(end, 1)) });
-            marks.extend(last.map(|score| figure(score, &name, hue, String::new())).unwrap_or_default());
+            let label = format!("{label} {}", percent(end, 1));
+            let figure = last.map(|score| figure(score, &name, hue, label.clone())).unwrap_or_default();
+            marks.push(Mark::Line { points, hue, stroke, label: if figure.is_empty() { label } else { String::new() } });
+            marks.extend(figure);
         }
         if !marks.is_empty() {
             panels.push((heading, marks));
@@ -80,7 +83,7 @@ fn said(heading: &str, marks: &[Mark]) -> String {
     let labels: Vec<_> = marks
         .iter()
         .filter_map(|mark| match mark {
-            Mark::Line { label, .. } => Some(label.as_str()),
+            Mark::Line { label, .. } | Mark::Dots { label, .. } if !label.is_empty() => Some(label.as_str()),
             _ => None,
         })
         .collect();

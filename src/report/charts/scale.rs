@@ -4,7 +4,7 @@ use super::drawing::{Axis, Unit};
 use crate::text::{si, significant};
 
 /// The range that shows `values`, which may be none, equal, or not finite.
-pub fn range(axis: &Axis, values: impl IntoIterator<Item = f64>, pad: f64) -> (f64, f64) {
+pub(crate) fn range(axis: &Axis, values: impl IntoIterator<Item = f64>, pad: f64) -> (f64, f64) {
     if let Some(range) = axis.range {
         return widened(range);
     }
@@ -42,14 +42,15 @@ fn widened((low, high): (f64, f64)) -> (f64, f64) {
 }
 
 /// At most `most` round values within the range, in order, with their labels.
-pub fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, String)> {
+pub(crate) fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, String)> {
     let rough = (high - low) / most.max(1) as f64;
     if !rough.is_finite() || rough <= 0.0 {
         return Vec::new();
     }
     let power = 10_f64.powf(rough.log10().floor());
-    let step =
-        [1.0, 2.0, 5.0, 10.0].into_iter().map(|unit| unit * power).find(|&step| step >= rough * 0.999).unwrap_or(power * 10.0);
+    // A quarter reads well of large counts only, which are written with all their digits.
+    let steps: &[f64] = if unit == Unit::Count { &[1.0, 2.0, 2.5, 5.0, 10.0] } else { &[1.0, 2.0, 5.0, 10.0] };
+    let step = steps.iter().map(|unit| unit * power).find(|&step| step >= rough * 0.999).unwrap_or(power * 10.0);
     let first = (low / step - 1e-9).ceil();
     (0..=most + 1)
         .map(|i| (first + i as f64) * step)

@@ -5,7 +5,7 @@ use super::style::Hue;
 use crate::report::results::{Point, Results};
 use crate::text::{percent, si};
 
-pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let training = point.training.as_ref()?;
     let points: Vec<_> = training.speed.iter().map(|at| (at.step as f64, at.tokens_per_second)).collect();
     if points.len() < 2 {
@@ -26,7 +26,7 @@ pub fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     Some(Drawing::one("Speed of the training", subtitle, alt, Panel::Plane(panel)))
 }
 
-pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<_> = values.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

@@ -8,17 +8,17 @@ use std::sync::LazyLock;
 use ttf_parser::Face;
 
 /// The family that the embedded font calls itself, with what stands in where an SVG is looked at alone.
-pub const FAMILY: &str = "Noto Sans, sans-serif";
+pub(crate) const FAMILY: &str = "Noto Sans, sans-serif";
 /// Of titles, panel headings, labels and ticks, in pixels at a chart's own width.
-pub const TITLE: f64 = 17.0;
-pub const TEXT: f64 = 13.0;
-pub const TICK: f64 = 12.0;
+pub(crate) const TITLE: f64 = 17.0;
+pub(crate) const TEXT: f64 = 13.0;
+pub(crate) const TICK: f64 = 12.0;
 /// From one baseline to the next, in multiples of the size.
-pub const LEADING: f64 = 1.35;
+pub(crate) const LEADING: f64 = 1.35;
 
 /// A colour by its role; each has a value in either theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hue {
+pub(crate) enum Hue {
     Surface,
     Ink,
     Soft,
@@ -29,10 +29,10 @@ pub enum Hue {
 }
 
 impl Hue {
-    pub const ALL: [Self; 7] = [Self::Surface, Self::Ink, Self::Soft, Self::Faint, Self::Grid, Self::Blue, Self::Orange];
+    pub(crate) const ALL: [Self; 7] = [Self::Surface, Self::Ink, Self::Soft, Self::Faint, Self::Grid, Self::Blue, Self::Orange];
 
     /// The name in style sheets.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Surface => "surface",
             Self::Ink => "ink",
@@ -44,7 +44,7 @@ impl Hue {
         }
     }
 
-    pub const fn light(self) -> u32 {
+    pub(crate) const fn light(self) -> u32 {
         match self {
             Self::Surface => 0x00fc_fcfb,
             Self::Ink => 0x000b_0b0b,
@@ -56,7 +56,7 @@ impl Hue {
         }
     }
 
-    pub const fn dark(self) -> u32 {
+    pub(crate) const fn dark(self) -> u32 {
         match self {
             Self::Surface => 0x0016_1614,
             Self::Ink => 0x00f4_f3ef,
@@ -70,18 +70,18 @@ impl Hue {
 }
 
 /// `#2a78d6`.
-pub fn hex(colour: u32) -> String {
+pub(crate) fn hex(colour: u32) -> String {
     format!("#{colour:06x}")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub(crate) enum Weight {
     Regular,
     Bold,
 }
 
 /// The width of `text` in pixels. Kerning, which only ever tightens here, is left out: labels have room.
-pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
+pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     static FACES: LazyLock<[Face<'static>; 2]> = LazyLock::new(|| {
         [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(|bytes| Face::parse(bytes, 0).expect("the embedded font is a font"))
     });
@@ -97,9 +97,9 @@ pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
 }
 
 /// `text` in lines of at most `most` pixels; a word that is wider is cut with an ellipsis.
-pub fn wrap(text: &str, size: f64, weight: Weight, most: f64) -> Vec<String> {
+pub(crate) fn wrap(text: &str, size: f64, weight: Weight, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         if let Some(line) = lines.last_mut()
             && width(&format!("{line} {word}"), size, weight) <= most
         {
@@ -113,7 +113,7 @@ pub fn wrap(text: &str, size: f64, weight: Weight, most: f64) -> Vec<String> {
 }
 
 /// `text`, or its beginning and an ellipsis where it is wider than `most` pixels.
-pub fn fit(text: &str, size: f64, weight: Weight, most: f64) -> String {
+pub(crate) fn fit(text: &str, size: f64, weight: Weight, most: f64) -> String {
     if width(text, size, weight) <= most {
         return text.to_owned();
     }

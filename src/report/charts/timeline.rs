@@ -14,7 +14,7 @@ struct Group {
     broken: Vec<State>,
 }
 
-pub fn draw(results: &Results) -> Option<Drawing> {
+pub(crate) fn draw(results: &Results) -> Option<Drawing> {
     let mut groups: Vec<Group> = Vec::new();
     for outcome in &results.nodes {
         let label = label(outcome);
@@ -42,7 +42,7 @@ pub fn draw(results: &Results) -> Option<Drawing> {
 }
 
 /// Seconds of work: of this run, or of the making of what was kept.
-pub fn spent(outcome: &Outcome) -> f64 {
+pub(crate) fn spent(outcome: &Outcome) -> f64 {
     let made = outcome.made_by.as_ref().map(|made_by| made_by.seconds);
     let seconds = if outcome.state == State::Kept { made } else { outcome.seconds.or(made) };
     seconds.filter(|seconds| seconds.is_finite()).unwrap_or(0.0)

@@ -62,7 +62,7 @@ pub struct Inspection {
 
 /// A line of `train/curve.jsonl`.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Step {
+pub struct TrainingStep {
     pub step: u64,
     pub tokens: u64,
     /// In nats; not a number where the training diverged.
@@ -114,7 +114,7 @@ pub struct Summary {
 /// `train/device.json`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Device {
+pub struct DeviceReport {
     pub device: String,
     pub threads: u64,
     pub matmul_flops_per_second: Option<f64>,

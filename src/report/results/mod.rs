@@ -13,7 +13,7 @@ use crate::measure::score::{Score, Value};
 use crate::plan::Node;
 use crate::store::{Key, MadeBy};
 
-pub use files::{Device, Encoded, Inspection, ParseReport, Speed, Step, Validation, Verdict};
+pub use files::{DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingStep, Validation, Verdict};
 
 /// A run, whole.
 pub struct Results {
@@ -52,7 +52,7 @@ pub struct Outcome {
     #[serde(default)]
     pub seconds: Option<f64>,
     /// Why it failed or was refused, where the plan says so.
-    #[serde(default)]
+    #[serde(default, alias = "message")]
     pub error: Option<String>,
     #[serde(skip)]
     pub made_by: Option<MadeBy>,
@@ -108,7 +108,7 @@ pub struct Gate {
     pub state: State,
     pub error: Option<String>,
     pub verdict: Option<Verdict>,
-    pub curve: Vec<Step>,
+    pub curve: Vec<TrainingStep>,
 }
 
 pub struct Training {
@@ -116,11 +116,11 @@ pub struct Training {
     /// Read from a training that goes on, or was interrupted.
     pub unfinished: bool,
     pub summary: files::Summary,
-    pub curve: Vec<Step>,
+    pub curve: Vec<TrainingStep>,
     pub validation: Vec<Validation>,
     pub speed: Vec<Speed>,
     pub best: Option<files::Best>,
-    pub device: Option<Device>,
+    pub device: Option<DeviceReport>,
 }
 
 /// A score, and which question of the experiment it answers.
@@ -155,7 +155,8 @@ impl Measured {
 }
 
 impl Point {
-    pub fn name(&self) -> &str {
+    /// What sets it apart from the others.
+    pub fn title(&self) -> &str {
         &self.experiment.point
     }
 
@@ -178,6 +179,12 @@ impl Point {
 
     fn of<'a>(&'a self, metric: &'a str, asked: Asked) -> impl Iterator<Item = &'a Measured> {
         self.scores.iter().filter(move |score| score.metric.name() == metric && score.asked == asked)
+    }
+
+    /// Mean plies of real games: of those the metric drew, or of all that were kept.
+    pub fn real_plies(&self) -> Option<f64> {
+        let drawn = self.scores.iter().rev().find_map(|score| score.value("real_plies")).map(|value| value.value);
+        drawn.or_else(|| self.corpus()?.mean_plies())
     }
 
     /// The account of all sources together.

@@ -1,0 +1,262 @@
+//! One point of the sweep on the page: its figures first, then how they came about.
+
+use serde::Serialize;
+
+use super::table::{Cell, Table};
+use super::{Drawn, Figure};
+use crate::report::charts::Section;
+use crate::report::published::{self, Verdict};
+use crate::report::results::{Asked, Point, Results, State};
+use crate::report::settings::{Groups, settings};
+use crate::report::words;
+use crate::text::{bytes, fixed, percent, percent_within, significant, temperature, thousands};
+
+#[derive(Serialize)]
+pub(crate) struct PointPage {
+    anchor: String,
+    name: String,
+    summary: Vec<String>,
+    tiles: Vec<Tile>,
+    published: Option<Table>,
+    figures: Option<Table>,
+    measured: Vec<Figure>,
+    trained: Vec<Figure>,
+    corpus: Vec<Figure>,
+    device: Vec<(&'static str, String)>,
+    gates: Option<Table>,
+    counts: Vec<(&'static str, String)>,
+    settings: Groups,
+    /// The point whose settings are shown whole.
+    beside: Option<String>,
+}
+
+/// A figure to be seen first.
+#[derive(Serialize)]
+struct Tile {
+    label: &'static str,
+    value: String,
+    note: String,
+}
+
+impl PointPage {
+    pub(crate) fn new(results: &Results, index: usize, drawn: &[Drawn]) -> Self {
+        let point = &results.points[index];
+        let section = |section| {
+            let mine = drawn.iter().filter(|chart| chart.point == Some(index) && chart.section == Some(section));
+            mine.map(|chart| Figure::new(chart, results)).collect()
+        };
+        Self {
+            anchor: format!("point-{}", index + 1),
+            name: point.title().to_owned(),
+            summary: new_sentences(results, index),
+            tiles: tiles(point),
+            published: compared(results, point),
+            figures: figures(point),
+            measured: section(Section::Measured),
+            trained: section(Section::Trained),
+            corpus: section(Section::Corpus),
+            device: device(point),
+            gates: gates(point),
+            counts: counts(point),
+            settings: new_settings(results, index),
+            beside: (index > 0).then(|| results.points[0].title().to_owned()),
+        }
+    }
+}
+
+/// What is true of the first point too is said there.
+fn new_sentences(results: &Results, index: usize) -> Vec<String> {
+    let said = if index > 0 { words::summary(results, &results.points[0]) } else { Vec::new() };
+    words::summary(results, &results.points[index]).into_iter().filter(|sentence| !said.contains(sentence)).collect()
+}
+
+fn new_settings(results: &Results, index: usize) -> Groups {
+    let known = if index > 0 { settings(&results.points[0].experiment) } else { Vec::new() };
+    let is_known = |group: &str, row: &(&str, String)| known.iter().any(|(name, rows)| *name == group && rows.contains(row));
+    settings(&results.points[index].experiment)
+        .into_iter()
+        .map(|(group, rows)| (group, rows.into_iter().filter(|row| !is_known(group, row)).collect::<Vec<_>>()))
+        .filter(|(_, rows)| !rows.is_empty())
+        .collect()
+}
+
+fn tiles(point: &Point) -> Vec<Tile> {
+    let metric = |metric: &'static str, name: &str, label: &'static str| {
+        let score = point.finals(metric).into_iter().next()?;
+        let value = score.value(name)?;
+        let all = percent_within(value.value, Some(value.low), Some(value.high));
+        let (shown, interval) = all.split_once(" [").unwrap_or((&all, ""));
+        let interval = interval.trim_end_matches(']').replace(", ", " to ");
+        let note = format!("{interval}; n = {}{}", thousands(value.n), words::at(score.temperature()).replace(" at ", ", "));
+        Some(Tile { label, value: shown.to_owned(), note })
+    };
+    let loss = || {
+        let training = point.training.as_ref()?;
+        let best = training.best?;
+        let value = fixed(best.loss, 3);
+        Some(Tile { label: "Best validation loss", value, note: format!("nats per token, at step {}", thousands(best.step)) })
+    };
+    [
+        metric("legality", "rate", "Legal moves"),
+        metric("agreement", "top1", "First choice is the human move"),
+        metric("full_games", "clean", "Full games without an illegal move"),
+        loss(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn compared(results: &Results, point: &Point) -> Option<Table> {
+    let rows: Vec<_> = published::compare(&results.run, point)
+        .into_iter()
+        .map(|line| {
+            let (verdict, class) = match line.verdict {
+                Verdict::Agrees => ("agrees".to_owned(), "agrees"),
+                Verdict::Differs => ("differs".to_owned(), "differs"),
+                Verdict::Inconclusive => ("inconclusive".to_owned(), "soft"),
+                Verdict::NotComparable(why) => (format!("not comparable: {why}"), "soft"),
+                Verdict::NotMeasured => ("not measured here".to_owned(), "soft"),
+            };
+            let count = |n: Option<u64>| n.map_or_else(|| Cell::number("–".to_owned(), None), Cell::count);
+            vec![
+                Cell::text(line.label),
+                Cell::number(line.measured, None),
+                count(line.n),
+                Cell::number(line.published, None),
+                count(line.published_n),
+                Cell { text: verdict, sort: None, class },
+            ]
+        })
+        .collect();
+    let head = [("Figure", false), ("Here", true), ("n", true), ("Published", true), ("n", true), ("Verdict", false)];
+    Table::of(&head, rows)
+}
+
+fn figures(point: &Point) -> Option<Table> {
+    let rows = point
+        .scores
+        .iter()
+        .filter(|score| score.asked == Asked::Final)
+        .flat_map(|score| score.score.values.iter().map(move |value| (score, value)))
+        .map(|(score, value)| {
+            let metric = score.metric.name();
+            let slice = if value.slice.is_empty() { String::new() } else { format!(" ({})", value.slice) };
+            let masked = if score.score.protocol.masked { ", masked" } else { "" };
+            vec![
+                Cell::text(words::figure(metric, &value.name) + &slice + masked),
+                score
+                    .temperature()
+                    .map_or_else(|| Cell::number("–".to_owned(), Some(-1.0)), |t| Cell::number(temperature(t), Some(t))),
+                Cell::number(words::within(metric, value), Some(value.value)),
+                Cell::count(value.n),
+                Cell::text(value.method.clone()),
+                Cell::text(format!("{}, step {}", score.score.checkpoint.name, thousands(score.score.checkpoint.step))),
+                Cell::code(score.score.fingerprint.get(..8).unwrap_or(&score.score.fingerprint).to_owned()),
+            ]
+        })
+        .collect();
+    let head = [
+        ("Figure", false),
+        ("T", true),
+        ("Value", true),
+        ("n", true),
+        ("Interval", false),
+        ("Checkpoint", false),
+        ("Protocol", false),
+    ];
+    Table::of(&head, rows)
+}
+
+fn device(point: &Point) -> Vec<(&'static str, String)> {
+    let Some(device) = point.training.as_ref().and_then(|training| training.device.as_ref()) else { return Vec::new() };
+    let rate = |flops: f64| format!("{} FLOP/s", crate::text::si(flops));
+    [
+        Some(("device", device.device.clone())),
+        Some(("threads", device.threads.to_string())),
+        device.tokens_per_second.map(|speed| ("tokens a second", thousands(speed.round() as u64))),
+        device.matmul_flops_per_second.map(|flops| ("matmul, measured", rate(flops))),
+        device.mfu.map(|mfu| ("MFU", percent(mfu, 1))),
+        device.peak_memory_bytes.map(|peak| ("peak memory", bytes(peak))),
+    ]
+    .into_iter()
+    .flatten()
+    .filter(|(_, value)| !value.is_empty())
+    .collect()
+}
+
+fn gates(point: &Point) -> Option<Table> {
+    let rows = point
+        .gates
+        .iter()
+        .map(|gate| {
+            let (measured, wanted) = match (&gate.verdict, gate.stage.as_str(), point.inspection) {
+                (Some(verdict), ..) => (significant(verdict.measured, 4), verdict.wanted.clone()),
+                (None, "inspect", Some(inspection)) => (
+                    format!("{} of {} fail", thousands(inspection.failed), thousands(inspection.replayed)),
+                    "none fails".to_owned(),
+                ),
+                _ => ("–".to_owned(), "–".to_owned()),
+            };
+            let passed = gate.verdict.as_ref().is_none_or(|verdict| verdict.passed);
+            let (state, class) = match gate.state {
+                State::Kept | State::Made if passed => ("passed".to_owned(), "agrees"),
+                State::Kept | State::Made => ("not passed".to_owned(), "differs"),
+                State::Pending => ("pending".to_owned(), "soft"),
+                state => (
+                    gate.error.as_ref().map_or_else(|| state.name().to_owned(), |error| format!("{}: {error}", state.name())),
+                    "differs",
+                ),
+            };
+            vec![
+                Cell::text(gate_name(&gate.stage)),
+                Cell::number(measured, None),
+                Cell::text(wanted),
+                Cell { text: state, sort: None, class },
+            ]
+        })
+        .collect();
+    Table::of(&[("Gate", false), ("Measured", true), ("Wanted", false), ("State", false)], rows)
+}
+
+fn gate_name(stage: &str) -> &str {
+    match stage {
+        "inspect" => "Replay on a board",
+        "initial_loss" => "Loss of the untrained model",
+        "overfit" => "A few games by heart",
+        other => other,
+    }
+}
+
+fn counts(point: &Point) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    if let Some(encoded) = point.encoded {
+        let side = |games: u64, tokens: u64| format!("{} tokens in {} games", thousands(tokens), thousands(games));
+        rows.push(("training", side(encoded.train_games, encoded.train_tokens)));
+        rows.push(("validation", side(encoded.validation_games, encoded.validation_tokens)));
+    }
+    if let Some(inspection) = point.inspection.filter(|inspection| inspection.distinct_validation_games > 0) {
+        let share = inspection.overlap_games as f64 / inspection.distinct_validation_games as f64;
+        rows.push((
+            "validation games also in training",
+            format!(
+                "{} of {} ({})",
+                thousands(inspection.overlap_games),
+                thousands(inspection.distinct_validation_games),
+                percent(share, 3)
+            ),
+        ));
+    }
+    if let Some(corpus) = point.corpus() {
+        let ends = corpus.ends;
+        let all = [ends.checkmate, ends.stalemate, ends.other_by_rules, ends.not_by_rules];
+        let total: u64 = all.iter().sum();
+        if total > 0 {
+            let share = |games: u64| percent(games as f64 / total as f64, 1);
+            let names = ["mate", "stalemate", "other rules", "not on the board"];
+            let ends: Vec<_> = names.iter().zip(all).map(|(name, games)| format!("{name} {}", share(games))).collect();
+            rows.push(("kept games ended by", ends.join(", ")));
+        }
+    }
+    rows
+}

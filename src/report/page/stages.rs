@@ -1,0 +1,60 @@
+//! Every node of the plan: what became of it, what it took, and where it was made.
+
+use super::table::{Cell, Table};
+use crate::report::results::{Outcome, Results, State};
+use crate::report::settings::moment;
+use crate::text::{bytes, duration};
+
+pub(crate) fn stages(results: &Results) -> Option<Table> {
+    let row = |outcome: &Outcome| {
+        let made_by = outcome.made_by.as_ref();
+        let class = match outcome.state {
+            State::Failed | State::Refused => "differs",
+            State::Made => "",
+            _ => "soft",
+        };
+        let state = match &outcome.error {
+            Some(error) => format!("{}: {error}", outcome.state.name()),
+            None => outcome.state.name().to_owned(),
+        };
+        let seconds = outcome.seconds.filter(|_| outcome.state != State::Kept).or(made_by.map(|made_by| made_by.seconds));
+        let device = match made_by {
+            Some(made_by) => {
+                [made_by.device.as_str(), made_by.host.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>()
+            }
+            None => Vec::new(),
+        };
+        let mut cells = vec![
+            Cell::text(outcome.node.label.clone()),
+            Cell { text: state, sort: None, class },
+            Cell::number(seconds.map_or_else(|| "–".to_owned(), duration), Some(seconds.unwrap_or(-1.0))),
+            Cell::number(
+                outcome.bytes.map_or_else(|| "–".to_owned(), bytes),
+                Some(outcome.bytes.map_or(-1.0, |bytes| bytes as f64)),
+            ),
+            Cell::text(device.join(", ")),
+            Cell::text(made_by.map_or_else(String::new, |made_by| moment(&made_by.at))),
+            Cell::code(made_by.map_or_else(String::new, |made_by| made_by.git.clone())),
+            Cell::code(outcome.node.key.to_string()),
+        ];
+        if results.points.len() > 1 {
+            cells.insert(1, Cell::text(outcome.node.points.join("; ")));
+        }
+        cells
+    };
+    let mut head = vec![
+        ("Node", false),
+        ("State", false),
+        ("Time to make", true),
+        ("Size", true),
+        ("Made on", false),
+        ("Made at", false),
+        ("Git", false),
+        ("Key", false),
+    ];
+    if results.points.len() > 1 {
+        head.insert(1, ("Points", false));
+    }
+    let rows = results.nodes.iter().map(row).collect();
+    Table::of(&head, rows)
+}

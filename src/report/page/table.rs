@@ -1,0 +1,51 @@
+//! A table as the page shows it: cells are texts, and know what their column is sorted by.
+
+use serde::Serialize;
+
+use crate::text::thousands;
+
+#[derive(Serialize)]
+pub(crate) struct Table {
+    head: Vec<Head>,
+    rows: Vec<Vec<Cell>>,
+}
+
+#[derive(Serialize)]
+struct Head {
+    text: &'static str,
+    number: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// What the column is sorted by, where that is not the text.
+    pub(crate) sort: Option<f64>,
+    /// A class of the style sheet.
+    pub(crate) class: &'static str,
+}
+
+impl Table {
+    pub(crate) fn of(head: &[(&'static str, bool)], rows: Vec<Vec<Cell>>) -> Option<Self> {
+        let head = head.iter().map(|&(text, number)| Head { text, number }).collect();
+        (!rows.is_empty()).then_some(Self { head, rows })
+    }
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), sort: None, class: "" }
+    }
+
+    pub(crate) fn number(text: String, sort: Option<f64>) -> Self {
+        Self { text, sort: sort.filter(|value| value.is_finite()), class: "number" }
+    }
+
+    pub(crate) fn count(n: u64) -> Self {
+        Self::number(thousands(n), Some(n as f64))
+    }
+
+    pub(crate) fn code(text: String) -> Self {
+        Self { text, sort: None, class: "code" }
+    }
+}
