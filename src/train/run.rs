@@ -62,7 +62,11 @@ pub fn train(config: &TrainConfig, model: &ModelConfig, tokens: TrainingTokens, 
     }
     // All is there; what is left of the way to it goes.
     checkpoint::remove(out)?;
-    remove_best_but(out, None)
+    let best = out.join("best");
+    if best.exists() {
+        fs_err::remove_dir_all(best)?;
+    }
+    Ok(())
 }
 
 struct Run<'a> {
@@ -218,7 +222,9 @@ impl<'a> Run<'a> {
         };
         checkpoint::save(self.out, &self.trainer, state)?;
         // Only now does no checkpoint name an older best.
-        remove_best_but(self.out, self.best)?;
+        if let Some(best) = self.best {
+            remove_best_but(self.out, best)?;
+        }
         self.saved = (state.step, (self.session.clock)());
         Ok(())
     }
@@ -271,16 +277,9 @@ fn best_file(out: &Path, step: u64) -> PathBuf {
     out.join("best").join(format!("step-{step:08}.safetensors"))
 }
 
-/// Removes best weights that were bettered; without a best, the folder too.
-fn remove_best_but(out: &Path, best: Option<Best>) -> Result<()> {
-    let folder = out.join("best");
-    let Some(best) = best else {
-        if folder.exists() {
-            fs_err::remove_dir_all(folder)?;
-        }
-        return Ok(());
-    };
-    for entry in fs_err::read_dir(&folder)? {
+/// Removes best weights that were bettered.
+fn remove_best_but(out: &Path, best: Best) -> Result<()> {
+    for entry in fs_err::read_dir(out.join("best"))? {
         let path = entry?.path();
         if path != best_file(out, best.step) {
             fs_err::remove_file(path)?;
@@ -305,165 +304,4 @@ fn check(config: &TrainConfig) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::{Exit, exit_of};
-    use crate::progress::{Tick, silent};
-    use crate::train::config::{LearningRate, Length, Precision, Sampler, Snapshots, Validate};
-    use std::collections::BTreeMap;
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-    use std::time::Instant;
-
-    const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
-
-    fn config() -> TrainConfig {
-        TrainConfig {
-            length: Length::Steps(7),
-            batch: 2,
-            accumulate: 2,
-            sampler: Sampler::Windows,
-            learning_rate: LearningRate { peak: 1e-2, floor: 1e-3, warmup: 2 },
-            weight_decay: 0.1,
-            betas: [0.9, 0.95],
-            clip: 1.0,
-            precision: Precision::F32,
-            seed: 5,
-            validate: Validate { every: 2, batches: 2 },
-            snapshots: Snapshots { every: 3 },
-        }
-    }
-
-    /// Trains to the end, after tries that are asked to stop once they looked at the clock so many times.
-    fn run(config: &TrainConfig, out: &Path, stops: &[u64]) -> Result<()> {
-        let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-        let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
-        let start = Instant::now();
-        let clock = || start.elapsed();
-        let session = Session {
-            device: Device::Cpu,
-            threads: 1,
-            checkpoint_every: Duration::from_hours(1),
-            clock: &clock,
-            progress: silent(),
-        };
-        for &at in stops {
-            // The clock counts questions: a deterministic way to be interrupted somewhere in the middle.
-            let (asked, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-            let clock = || {
-                stop.store(asked.fetch_add(1, Ordering::Relaxed) >= at, Ordering::Relaxed);
-                start.elapsed()
-            };
-            let tell = |_: Tick| ();
-            let session = Session { clock: &clock, progress: Progress::new(&tell, &stop), ..session };
-            let error = train(config, &MODEL, tokens, out, session).expect_err("it was asked to stop");
-            assert_eq!(exit_of(&error), Exit::Interrupted, "{error:#}");
-        }
-        train(config, &MODEL, tokens, out, session)
-    }
-
-    /// Every file that is the same for the same training, with its bytes.
-    fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
-        let mut found = BTreeMap::new();
-        for folder in [out.to_owned(), out.join("snapshots")] {
-            for entry in std::fs::read_dir(folder).expect("a folder") {
-                let path = entry.expect("an entry").path();
-                let name = path.strip_prefix(out).expect("below out").to_string_lossy().into_owned();
-                if path.is_file() && !["speed.jsonl", "device.json", "resume.json"].contains(&name.as_str()) {
-                    found.insert(name, std::fs::read(path).expect("a file"));
-                }
-            }
-        }
-        found
-    }
-
-    #[test]
-    fn a_training_that_was_interrupted_anywhere_ends_with_the_same_bytes() {
-        let whole = tempfile::tempdir().expect("a folder");
-        run(&config(), whole.path(), &[]).expect("trained");
-        let wanted = files(whole.path());
-        let names: Vec<&str> = wanted.keys().map(String::as_str).collect();
-        assert_eq!(
-            names,
-            [
-                "best.json",
-                "best.safetensors",
-                "curve.jsonl",
-                "model.json",
-                "snapshots/step-00000000.safetensors",
-                "snapshots/step-00000003.safetensors",
-                "snapshots/step-00000006.safetensors",
-                "snapshots/step-00000007.safetensors",
-                "training.json",
-                "validation.jsonl"
-            ]
-        );
-        for stops in [&[0][..], &[2], &[5], &[8], &[0, 2, 0, 0]] {
-            let parts = tempfile::tempdir().expect("a folder");
-            run(&config(), parts.path(), stops).expect("trained");
-            let seen = files(parts.path());
-            for (name, bytes) in &wanted {
-                assert!(seen.get(name) == Some(bytes), "{name} differs after stops at {stops:?}");
-            }
-            assert!(!parts.path().join("checkpoints").exists() && !parts.path().join("best").exists());
-        }
-    }
-
-    #[test]
-    fn what_a_killed_process_wrote_after_its_checkpoint_is_forgotten() {
-        let whole = tempfile::tempdir().expect("a folder");
-        run(&config(), whole.path(), &[]).expect("trained");
-        let killed = tempfile::tempdir().expect("a folder");
-        let out = killed.path();
-        let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-        let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
-        let (start, stop) = (Instant::now(), AtomicBool::new(true));
-        let (clock, tell) = (|| start.elapsed(), |_: Tick| ());
-        let session = Session {
-            device: Device::Cpu,
-            threads: 1,
-            checkpoint_every: Duration::from_hours(1),
-            clock: &clock,
-            progress: Progress::new(&tell, &stop),
-        };
-        for _ in 0..4 {
-            train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
-        }
-        let resume: serde_json::Value = crate::train::files::read_json(&out.join("resume.json")).expect("written");
-        assert_eq!(resume, json!({ "done": 4, "total": 7, "unit": "steps" }));
-        for name in [CURVE, VALIDATION, SPEED] {
-            let path = out.join(name);
-            let before = std::fs::read(&path).expect("a file");
-            std::fs::write(path, [before.as_slice(), b"{\"step\":9"].concat()).expect("written");
-        }
-        std::fs::create_dir(out.join("checkpoints/step-00000005.part")).expect("made");
-        std::fs::write(out.join("best/step-00000099.safetensors"), b"half").expect("written");
-        run(&config(), out, &[]).expect("trained");
-        assert!(files(out) == files(whole.path()));
-    }
-
-    #[test]
-    fn a_loss_that_is_no_number_fails_with_the_step_and_keeps_the_checkpoint() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut config = config();
-        config.learning_rate.peak = 1e30;
-        let error = run(&config, folder.path(), &[]).expect_err("such a rate ends in no number");
-        let fixable = error.downcast_ref::<Fixable>().expect("the user can mend it");
-        assert!(fixable.message.contains("at step ") && fixable.hint.as_deref().is_some_and(|hint| hint.contains("checkpoint")));
-        assert!(!folder.path().join(DONE).exists());
-    }
-
-    #[test]
-    fn accumulated_passes_make_the_step_of_one_large_batch() {
-        let sums: Vec<f64> = [(2, 2), (4, 1)]
-            .map(|(batch, accumulate)| {
-                let config = TrainConfig { batch, accumulate, ..config() };
-                assert_eq!(config.tokens_per_step(MODEL.context), 32);
-                let decoder = Decoder::new(&MODEL, 5, Device::Cpu).expect("the CPU has memory");
-                // Windows of one token repeated are the same wherever they begin.
-                let mut trainer = Trainer::new(&config, decoder, &[7; 100], 1).expect("enough tokens");
-                trainer.advance().expect("a step").read().expect("a number").gradient_norm
-            })
-            .to_vec();
-        assert!((sums[0] / sums[1] - 1.0).abs() < 1e-5, "{sums:?}");
-    }
-}
+mod tests;
