@@ -10,6 +10,7 @@ pub mod text;
 pub mod estimate;
 pub mod experiment;
 pub mod explain;
+pub mod key;
 pub mod plan;
 pub mod provenance;
 pub mod report;

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::machine::Machine;
 use crate::progress::Progress;
-use crate::store::{Key, Store};
+pub use crate::store::Cost;
+use crate::store::{Key, Slot, Store};
 
 /// One cached step. Its fields are its settings and its inputs; serialised, they are its key.
 pub trait Stage: Serialize + DeserializeOwned + 'static {
@@ -42,18 +43,6 @@ pub trait Stage: Serialize + DeserializeOwned + 'static {
 /// What a finished folder is, seen from the stage after it.
 pub trait Artifact: Sized {
     fn open(dir: &Path) -> Result<Self>;
-}
-
-/// The size of a node's work; 0 is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
-    pub flops: f64,
-    /// Bytes read from outside, such as a corpus file.
-    pub input_bytes: u64,
-    /// Bytes the artifact will take.
-    pub disk_bytes: u64,
-    /// Peak memory on the device.
-    pub device_bytes: u64,
 }
 
 /// An artifact that will exist: a type for the compiler, a key for the hash.
@@ -119,6 +108,13 @@ pub struct Node {
     /// Fields of `with` and the experiment keys that set them: `("metric.legality", "measure.final.legality")`.
     pub origins: Vec<(String, String)>,
     pub cost: Cost,
+}
+
+impl Node {
+    /// The node's place in a store.
+    pub fn slot(&self) -> Slot<'_> {
+        Slot { stage: &self.stage, key: self.key, label: &self.label, resumes: self.resumes }
+    }
 }
 
 /// Every node in order: inputs before their users.

@@ -173,7 +173,7 @@ fn try_make(
     tell: &(dyn Fn(&Event) + Sync),
 ) -> Result<Outcome> {
     let force = options.force.contains(&node.stage);
-    if !force && store.state(node) == State::Kept {
+    if !force && store.state(node.slot()) == State::Kept {
         tell(&Event::Kept { key: node.key });
         return Ok(Outcome::Kept);
     }
@@ -181,7 +181,7 @@ fn try_make(
         return Err(Fixable::interrupted("interrupted before it began").into());
     }
     let mut waiting = |holder: &str| tell(&Event::Waiting { key: node.key, holder: holder.to_owned() });
-    let claimed = match store.claim(node, options.wait, force, &mut waiting)? {
+    let claimed = match store.claim(node.slot(), options.wait, force, &mut waiting)? {
         Claim::Kept => {
             tell(&Event::Kept { key: node.key });
             return Ok(Outcome::Kept);
@@ -189,7 +189,7 @@ fn try_make(
         Claim::Make(claimed) => claimed,
     };
     tell(&Event::Started { key: node.key });
-    if let State::Resumable(resume) = store.state(node) {
+    if let State::Resumable(resume) = store.state(node.slot()) {
         tell(&Event::Resumed { key: node.key, done: resume.done, total: resume.total, unit: resume.unit });
     }
     let began = Instant::now();

@@ -11,80 +11,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use fs_err as fs;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Exit, Fixable};
-use crate::plan::{Cost, Node};
-
-/// Names an artifact by everything that decided its content: 128 bits of BLAKE3 over canonical JSON.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key([u8; 16]);
-
-impl Key {
-    /// The key of a manifest. Fields are hashed in sorted order, numbers and strings as JSON writes them.
-    pub fn of(manifest: &Value) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        serde_json::to_writer(&mut hasher, &sorted(manifest)).expect("a JSON value is written to a hasher");
-        let mut key = [0; 16];
-        key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-        Self(key)
-    }
-
-    /// A key from its 32 hexadecimal digits.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut key = [0; 16];
-        if text.len() != 32 || !text.is_ascii() {
-            return None;
-        }
-        for (byte, pair) in key.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-        }
-        Some(Self(key))
-    }
-
-    /// All 32 digits, as in folder names. [`Display`](std::fmt::Display) shows the first eight.
-    pub fn full(self) -> String {
-        self.0.iter().fold(String::with_capacity(32), |text, byte| text + &format!("{byte:02x}"))
-    }
-}
-
-impl std::fmt::Display for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.full()[..8])
-    }
-}
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.full())
-    }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.full())
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no key of 32 hexadecimal digits")))
-    }
-}
-
-/// Sorted by field at every depth, whatever features of `serde_json` some dependency turned on.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let fields: BTreeMap<_, _> = fields.iter().map(|(name, field)| (name.clone(), sorted(field))).collect();
-            fields.into_iter().collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
-    }
-}
+pub use crate::key::Key;
 
 /// What lies beside the files of an artifact: what was hashed, what came out, and who made it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -120,6 +51,29 @@ pub struct MadeBy {
     pub cost: Cost,
 }
 
+/// The size of the work that makes an artifact; 0 is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    pub flops: f64,
+    /// Bytes read from outside, such as a corpus file.
+    pub input_bytes: u64,
+    /// Bytes the artifact will take.
+    pub disk_bytes: u64,
+    /// Peak memory on the device.
+    pub device_bytes: u64,
+}
+
+/// Where an artifact goes, and what the store needs to know of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot<'a> {
+    pub stage: &'a str,
+    pub key: Key,
+    /// For people.
+    pub label: &'a str,
+    /// Whether a second try may start from the files of the first.
+    pub resumes: bool,
+}
+
 /// How far an unfinished artifact is; a stage that resumes writes it as `resume.json` with each checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume {
@@ -132,7 +86,7 @@ impl Resume {
     pub const FILE: &'static str = "resume.json";
 }
 
-/// What the store holds for a node.
+/// What the store holds of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     Kept,
@@ -201,13 +155,13 @@ impl Store {
         self.dir(stage, key).with_extension("part")
     }
 
-    pub fn state(&self, node: &Node) -> State {
-        if self.dir(&node.stage, node.key).join(Self::MANIFEST).exists() {
+    pub fn state(&self, slot: Slot) -> State {
+        if self.dir(slot.stage, slot.key).join(Self::MANIFEST).exists() {
             return State::Kept;
         }
-        let resume = self.part(&node.stage, node.key).join(Resume::FILE);
+        let resume = self.part(slot.stage, slot.key).join(Resume::FILE);
         match fs::read(resume).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
-            Some(resume) if node.resumes => State::Resumable(resume),
+            Some(resume) if slot.resumes => State::Resumable(resume),
             _ => State::Absent,
         }
     }
@@ -233,29 +187,29 @@ impl Store {
     /// # Errors
     ///
     /// [`Exit::Locked`] where another process makes it and `wait` says no.
-    pub fn claim(&self, node: &Node, wait: Wait, force: bool, waiting: &mut dyn FnMut(&str)) -> Result<Claim> {
-        let lock = self.lock(node, wait, waiting)?;
-        let (whole, part) = (self.dir(&node.stage, node.key), self.part(&node.stage, node.key));
+    pub fn claim(&self, slot: Slot, wait: Wait, force: bool, waiting: &mut dyn FnMut(&str)) -> Result<Claim> {
+        let lock = self.lock(slot, wait, waiting)?;
+        let (whole, part) = (self.dir(slot.stage, slot.key), self.part(slot.stage, slot.key));
         if !force && whole.join(Self::MANIFEST).exists() {
             return Ok(Claim::Kept);
         }
-        if (force || !node.resumes) && part.exists() {
+        if (force || !slot.resumes) && part.exists() {
             fs::remove_dir_all(&part)?;
         }
         fs::create_dir_all(&part)?;
-        Ok(Claim::Make(Claimed { part, whole, key: node.key, _lock: lock }))
+        Ok(Claim::Make(Claimed { part, whole, key: slot.key, _lock: lock }))
     }
 
     /// Holds the unfinished folder of a node, waiting for whoever still writes there.
-    pub fn lock_folder(&self, node: &Node) -> Result<File> {
-        let path = self.root.join(Self::VERSION).join("locks").join(format!("{}.folder", node.key.full()));
+    pub fn lock_folder(&self, slot: Slot) -> Result<File> {
+        let path = self.root.join(Self::VERSION).join("locks").join(format!("{}.folder", slot.key.full()));
         let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?.into_file();
         file.lock().with_context(|| format!("waiting for `{}`", path.display()))?;
         Ok(file)
     }
 
-    fn lock(&self, node: &Node, wait: Wait, waiting: &mut dyn FnMut(&str)) -> Result<File> {
-        let path = self.root.join(Self::VERSION).join("locks").join(node.key.full());
+    fn lock(&self, slot: Slot, wait: Wait, waiting: &mut dyn FnMut(&str)) -> Result<File> {
+        let path = self.root.join(Self::VERSION).join("locks").join(slot.key.full());
         let mut file = fs::OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?.into_file();
         match file.try_lock() {
             Ok(()) => (),
@@ -264,7 +218,7 @@ impl Store {
                 file.read_to_string(&mut holder).ok();
                 let holder = if holder.is_empty() { "another process".to_owned() } else { holder };
                 if wait == Wait::No {
-                    return Err(Fixable::new(Exit::Locked, format!("`{}` is being made by {holder}", node.label))
+                    return Err(Fixable::new(Exit::Locked, format!("`{}` is being made by {holder}", slot.label))
                         .hint("leave out --no-wait to wait for it")
                         .into());
                 }

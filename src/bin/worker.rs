@@ -62,7 +62,7 @@ fn answer(request: &Request) -> Result<Reply> {
 fn work(job: &Job) -> Result<MadeBy> {
     let store = Store::at(&job.machine.store);
     // The runner holds the node; this holds the folder, should a worker outlive its runner.
-    let _folder = store.lock_folder(&job.node)?;
+    let _folder = store.lock_folder(job.node.slot())?;
     let work = stages::here(stages::TORCH, &job.node)
         .or_else(|| stages::here(stages::LOCAL, &job.node))
         .with_context(|| format!("no stage is called `{}`", job.node.stage))?;

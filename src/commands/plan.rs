@@ -49,7 +49,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn of(node: &'a Node, session: &Session) -> Self {
-        let state = session.store.state(node);
+        let state = session.store.state(node.slot());
         let why = (state != State::Kept).then(|| explain::why(node, &session.plan, &session.before, &session.store));
         let estimate = estimate::seconds(node, &state, &session.store, &session.loaded.machine.device);
         Self { node, state, why, estimate }

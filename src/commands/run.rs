@@ -105,7 +105,7 @@ fn finished_before(session: &Session, args: &RunArgs) -> Option<(RunFolder, RunR
     let folder = runs::latest(&session.loaded.machine.runs, session.loaded.name())?;
     let record = folder.record().ok()?;
     let same = folder.resolved().ok()? == resolved(session);
-    let kept = session.plan.nodes.iter().all(|node| session.store.state(node) == State::Kept);
+    let kept = session.plan.nodes.iter().all(|node| session.store.state(node.slot()) == State::Kept);
     let done = record.outcome == "done" && args.force.is_empty() && args.until.is_none();
     (same && kept && done).then_some((folder, record))
 }

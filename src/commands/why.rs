@@ -21,7 +21,7 @@ pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
     }
     for node in nodes {
         println!("{}  {}", paint.bold(&node.label), node.key);
-        match session.store.state(node) {
+        match session.store.state(node.slot()) {
             State::Kept => {
                 let made_by = session.store.manifest(&node.stage, node.key)?.made_by;
                 println!("  kept: made {} in {} on {}", made_by.at, duration(made_by.seconds), made_by.host);

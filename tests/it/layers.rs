@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::repository;
 
-const SPINE: &[&str] = &["plan.rs", "store.rs", "run.rs", "explain.rs", "estimate.rs", "worker.rs", "runs.rs"];
+const SPINE: &[&str] = &["key.rs", "plan.rs", "store.rs", "run.rs", "explain.rs", "estimate.rs", "worker.rs", "runs.rs"];
 const DOMAIN: &[&str] = &["chess", "corpus", "data", "model", "train", "measure", "arena", "stats"];
 const LEAVES: &[&str] = &["error.rs", "progress.rs", "random.rs", "machine.rs", "text.rs"];
 
@@ -15,6 +15,16 @@ fn the_spine_names_neither_the_domain_nor_its_libraries() {
     let libraries = ["shakmaty", "tch", "polars", "plotters", "toml", "zstd"].map(library);
     for file in SPINE {
         forbid(&source(file), own.iter().chain(&libraries));
+    }
+}
+
+#[test]
+fn the_spine_is_read_in_one_direction() {
+    // Each may name those before it.
+    let order = ["key", "store", "plan", "explain", "estimate", "run", "runs", "worker"];
+    for (at, name) in order.iter().enumerate() {
+        let later: Vec<String> = order[at + 1..].iter().copied().map(module).collect();
+        forbid(&source(&format!("{name}.rs")), later.iter());
     }
 }
 

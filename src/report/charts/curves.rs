@@ -25,13 +25,16 @@ pub(crate) fn samples(scores: &[&Measured], name: &str) -> Vec<Sample> {
         .collect()
 }
 
+/// A curve that begins below this share tells of the way from nothing, and the untrained model belongs to it.
+const HIGH_SHARE: f64 = 0.5;
+
 /// The untrained model, where drawing it would press everything else into a corner.
 pub(crate) fn without_untrained(mut samples: Vec<Sample>) -> (Vec<Sample>, Option<Sample>) {
     let Some(first) = samples.first().copied().filter(|first| first.tokens <= 0.0 && samples.len() > 2) else {
         return (samples, None);
     };
     let (low, high) = bounds(&samples[1..]);
-    if first.value >= low - (high - low) {
+    if low < HIGH_SHARE || first.value >= low - (high - low) {
         return (samples, None);
     }
     samples.remove(0);
