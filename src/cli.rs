@@ -60,6 +60,7 @@ pub struct Asked {
 }
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct PlanArgs {
     #[command(flatten)]
     pub asked: Asked,

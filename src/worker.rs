@@ -141,9 +141,8 @@ impl Worker {
                 Ok(Reply::Told { tick }) => tell(tick),
                 Ok(Reply::Done { made_by }) => return Ok(*made_by),
                 Ok(Reply::Failed { failure }) => return Err(failure.into()),
-                Ok(Reply::Described { .. }) => (),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.crash(&label)),
-                Err(RecvTimeoutError::Timeout) => (),
+                Ok(Reply::Described { .. }) | Err(RecvTimeoutError::Timeout) => (),
             }
             if stop.load(Ordering::Relaxed) && !asked {
                 asked = true;

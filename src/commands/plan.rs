@@ -72,7 +72,7 @@ fn show(session: &Session, lines: &[Line], paint: Paint) {
                 takes(line)
             ),
             State::Absent => {
-                println!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line))
+                println!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line));
             }
         }
     }

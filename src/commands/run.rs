@@ -147,14 +147,14 @@ fn finish(folder: &RunFolder, record: &mut RunRecord, session: &Session, done: &
         return Ok(());
     }
     let pending = done.outcomes.len() < session.plan.nodes.len();
-    record.outcome = match done.exit() {
+    let outcome = match done.exit() {
         None if pending => "partial",
         None => "done",
         Some(Exit::Refused) => "refused",
         Some(Exit::Interrupted) => "interrupted",
         Some(_) => "failed",
-    }
-    .to_owned();
+    };
+    outcome.clone_into(&mut record.outcome);
     record.finished = Some(provenance::now());
     // What the worker ran on is known from what it made.
     let torch = session
@@ -177,14 +177,14 @@ fn summary(session: &Session, done: &Run, seconds: f64, paint: Paint) -> String 
     let kept = count(|outcome| matches!(outcome, Outcome::Kept));
     let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
     let left = session.plan.nodes.len() - made - kept - failed;
-    let mut text = format!("{}: {} made, {kept} kept", paint.bold(session.loaded.name()), plural("node", made as u64));
+    let mut parts = vec![format!("{} made", plural("node", made as u64)), format!("{kept} kept")];
     if failed > 0 {
-        text += &format!(", {}", paint.red(&format!("{failed} failed")));
+        parts.push(paint.red(&format!("{failed} failed")));
     }
     if left > 0 {
-        text += &format!(", {left} left");
+        parts.push(format!("{left} left"));
     }
-    format!("{text}, in {}", duration(seconds))
+    format!("{}: {}, in {}", paint.bold(session.loaded.name()), parts.join(", "), duration(seconds))
 }
 
 /// The first signal asks to save and stop; the second ends the program at once.

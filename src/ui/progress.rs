@@ -52,10 +52,10 @@ impl Progress {
         let paint = self.paint;
         match event {
             Event::Kept { key } => {
-                self.line(&format!("{}     {}  {}", paint.dim("kept"), self.label(*key), paint.dim(&key.to_string())))
+                self.line(&format!("{}     {}  {}", paint.dim("kept"), self.label(*key), paint.dim(&key.to_string())));
             }
             Event::Waiting { key, holder } => {
-                self.line(&format!("{}  {}  for {holder}", paint.yellow("waiting"), self.label(*key)))
+                self.line(&format!("{}  {}  for {holder}", paint.yellow("waiting"), self.label(*key)));
             }
             Event::Started { key } => self.started(*key),
             Event::Resumed { key, done, total, unit } => {

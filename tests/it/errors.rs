@@ -50,7 +50,13 @@ fn a_month_that_is_not_there_fails_its_node_and_says_where_to_get_it() {
     let lab = Lab::new();
     with(&lab, "files = [\"games.pgn\"]", "months = [\"2013-01\"]");
     lab.philidor(&["plan", "tiny.toml"]).ended(0);
-    insta::assert_snapshot!(lab.philidor(&["run", "tiny.toml"]).ended(1).snapshot(&lab).split("tiny: ").next().expect("text"));
+    let said = lab.philidor(&["run", "tiny.toml"]).ended(1);
+    assert!(
+        said.stdout.starts_with("runs/tiny/") && said.stdout.ends_with("report.html\n"),
+        "a failed run has its page too: {}",
+        said.stdout
+    );
+    insta::assert_snapshot!(said.stderr.split("tiny: ").next().expect("text"));
 }
 
 #[test]

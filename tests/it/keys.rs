@@ -38,7 +38,7 @@ fn changed(lab: &Lab, sets: &[&str], environment: &[(&str, &str)]) -> Vec<String
         command.args(["-S", set]);
     }
     command.envs(environment.iter().copied());
-    let said = crate::support::said(command.output().expect("it starts")).ended(0);
+    let said = crate::support::said(&command.output().expect("it starts")).ended(0);
     let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
     let mut stages: Vec<String> = Vec::new();
     for node in document["plans"][0]["nodes"].as_array().expect("nodes") {

@@ -71,7 +71,7 @@ fn a_worker_killed_in_the_midst_of_a_node_fails_that_node_and_the_run_goes_on_la
     let lab = Lab::new();
     let (run, worker) = training(&lab, 5);
     signal(worker, "KILL");
-    let said = said(run.wait_with_output().expect("it ends by itself")).ended(1);
+    let said = said(&run.wait_with_output().expect("it ends by itself")).ended(1);
     assert!(said.stderr.contains("the worker was killed by signal 9 in the midst of `train`"), "{}", said.stderr);
     assert!(said.stderr.contains("goes on from its last checkpoint"), "{}", said.stderr);
     let plan = lab.philidor(&["plan", "tiny.toml", "-S", "train.steps=400"]).ended(0);
@@ -95,7 +95,7 @@ fn ctrl_c_saves_and_prints_the_command_that_goes_on() {
     let lab = Lab::new();
     let (run, _) = training(&lab, 5);
     signal(run.id(), "INT");
-    let said = said(run.wait_with_output().expect("it ends by itself")).ended(130);
+    let said = said(&run.wait_with_output().expect("it ends by itself")).ended(130);
     assert!(said.stderr.contains("philidor run tiny.toml -S machine.checkpoint_minutes=0 -S train.steps=400"), "{}", said.stderr);
     let again = lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
     assert!(again.stderr.contains("resume"), "{}", again.stderr);

@@ -102,7 +102,7 @@ impl Lab {
     }
 
     pub(crate) fn philidor(&self, arguments: &[&str]) -> Said {
-        said(self.command(arguments).output().expect("the program starts"))
+        said(&self.command(arguments).output().expect("the program starts"))
     }
 
     /// Starts a command, and leaves it running.
@@ -141,7 +141,7 @@ impl Said {
     }
 }
 
-pub(crate) fn said(output: Output) -> Said {
+pub(crate) fn said(output: &Output) -> Said {
     Said {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -153,7 +153,7 @@ pub(crate) fn said(output: Output) -> Said {
 pub(crate) fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
     let began = Instant::now();
     while !happened() {
-        assert!(began.elapsed() < Duration::from_secs(60), "waited a minute for {what}");
+        assert!(began.elapsed() < Duration::from_mins(1), "waited a minute for {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
