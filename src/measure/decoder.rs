@@ -5,6 +5,7 @@ use tch::{Device, Tensor, no_grad};
 
 use crate::chess::vocabulary::PAD;
 use crate::model::cache::KvCache;
+use crate::model::config::Precision;
 use crate::model::decoder::Decoder;
 
 use super::predictor::{Logits, Predictor, Session};
@@ -12,6 +13,13 @@ use super::predictor::{Logits, Predictor, Session};
 impl Predictor for Decoder {
     fn context(&self) -> usize {
         self.config().context as usize
+    }
+
+    fn precision(&self) -> &'static str {
+        match Decoder::precision(self) {
+            Precision::F32 => "f32",
+            Precision::Bf16 => "bf16",
+        }
     }
 
     fn batch(&self) -> usize {
@@ -71,7 +79,7 @@ mod tests {
     use super::super::fakes::{self, Lawful};
     use super::super::metric::Metric;
     use super::super::positions::ValidationGames;
-    use super::super::{Measured, measure};
+    use super::super::{Measured, measure, protocol};
     use super::*;
     use crate::model::config::ModelConfig;
     use crate::progress::silent;
@@ -109,6 +117,13 @@ mod tests {
             let [one, many] = [1, 64].map(|batch| score(metric, &fakes::Rebatched { inner: &decoder, batch }));
             assert_eq!(one, many);
         }
+    }
+
+    #[test]
+    fn the_protocol_names_the_precision_of_the_passes() {
+        let metric = Metric::Agreement { positions: 1, seed: 5 };
+        let precision = |of: Precision| protocol(&metric, "", &decoder().with_precision(of)).precision;
+        assert_eq!([Precision::F32, Precision::Bf16].map(precision), ["f32", "bf16"]);
     }
 
     #[test]

@@ -35,4 +35,14 @@ impl Metric {
             Self::FullGames { .. } => "full_games",
         }
     }
+
+    /// The hand-raised `VERSION` of its instrument: another one would measure something else by the same settings.
+    pub fn version(&self) -> u32 {
+        match self {
+            Self::Legality { .. } => super::legality::VERSION,
+            Self::Agreement { .. } => super::agreement::VERSION,
+            Self::Rules { .. } => super::rules::VERSION,
+            Self::FullGames { .. } => super::full_games::VERSION,
+        }
+    }
 }

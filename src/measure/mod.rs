@@ -1,7 +1,8 @@
 //! What a model has learned: instruments that pass known-answer tests before they measure.
 //!
-//! A metric is one file with its `VERSION`, how it `DRAWN` its items, and `measure`; and one line in each of
-//! [`measure`] and [`protocol`]. Models come in as a [`predictor::Predictor`]; only `decoder` knows libtorch.
+//! A metric is one file with its `VERSION`, which is raised by hand when it would measure something else and is in the
+//! key of every evaluation, how its items are `DRAWN`, and `measure`; and one line in each of [`measure`],
+//! [`protocol`] and [`Metric::version`]. Models come in as a [`predictor::Predictor`]; only `decoder` knows libtorch.
 
 mod agreement;
 mod batched;
@@ -56,23 +57,23 @@ pub fn measure(metric: &Metric, predictor: &dyn Predictor, games: &ValidationGam
     }
 }
 
-/// By which protocol [`measure`] measures, on data of this digest with models of this context.
-pub fn protocol(metric: &Metric, data: &str, context: u32) -> Protocol {
-    let (version, drawn, temperature, seed) = match *metric {
-        Metric::Legality { temperature, seed, .. } => (legality::VERSION, positions::DRAWN, Some(temperature), seed),
-        Metric::Agreement { seed, .. } => (agreement::VERSION, positions::DRAWN, None, seed),
-        Metric::Rules { seed, .. } => (rules::VERSION, rules::DRAWN, None, seed),
-        Metric::FullGames { temperature, seed, .. } => (full_games::VERSION, full_games::DRAWN, Some(temperature), seed),
+/// By which protocol [`measure`] measures `predictor`, on data of this digest.
+pub fn protocol(metric: &Metric, data: &str, predictor: &dyn Predictor) -> Protocol {
+    let (drawn, temperature, seed) = match *metric {
+        Metric::Legality { temperature, seed, .. } => (positions::DRAWN, Some(temperature), seed),
+        Metric::Agreement { seed, .. } => (positions::DRAWN, None, seed),
+        Metric::Rules { seed, .. } => (rules::DRAWN, None, seed),
+        Metric::FullGames { temperature, seed, .. } => (full_games::DRAWN, Some(temperature), seed),
     };
     Protocol {
         metric: metric.name().to_owned(),
-        version,
+        version: metric.version(),
         data: data.to_owned(),
         positions: drawn.to_owned(),
         temperature,
         masked: false,
-        context,
-        precision: "f32".to_owned(),
+        context: predictor.context() as u32,
+        precision: predictor.precision().to_owned(),
         seed,
     }
 }

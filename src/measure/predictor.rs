@@ -11,6 +11,11 @@ pub trait Predictor {
     /// Most tokens of a prompt.
     fn context(&self) -> usize;
 
+    /// The kind of its matrix products, which is part of the protocol: that of these passes, not of the training.
+    fn precision(&self) -> &'static str {
+        "f32"
+    }
+
     /// Prompts to hand over at a time. It decides the speed, and results by no more than rounding.
     fn batch(&self) -> usize {
         64

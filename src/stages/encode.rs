@@ -138,7 +138,7 @@ mod tests {
             .iter()
             .map(|text| {
                 let archive = bench.archive(text.as_bytes());
-                bench.make(Parse { archive, keep: Keep::default(), moves })
+                bench.make(Parse { archive, keep: Keep::default(), moves, source: String::new() })
             })
             .collect();
         bench.make(Encode { games, moves, split: split.clone() })
@@ -203,7 +203,7 @@ mod tests {
     fn one_game_cannot_be_split() {
         let mut bench = Bench::default();
         let archive = bench.archive(b"1. e4 *");
-        let games = vec![bench.make(Parse { archive, keep: Keep::default(), moves: None })];
+        let games = vec![bench.make(Parse { archive, keep: Keep::default(), moves: None, source: String::new() })];
         let (error, _) = bench.fail(Encode { games, moves: None, split: SPLIT });
         assert_eq!(error.to_string(), "of 1 game, a validation share of `0.1` leaves none for training");
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,10 @@ use crate::measure::predictor::Predictor;
 use crate::measure::score::MeasuredCheckpoint;
 pub use crate::measure::score::Score;
 use crate::measure::{measure, protocol};
+use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::device;
-use crate::plan::{Artifact, Cx, Handle, Stage};
+use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
 use crate::progress::Progress;
 
 use super::encode::Tokens;
@@ -27,7 +28,17 @@ pub struct Evaluate {
     pub trained: Handle<Trained>,
     pub checkpoint: Checkpoint,
     pub metric: Metric,
+    /// [`Metric::version`]: a raised one measures again.
+    pub metric_version: u32,
+    /// What is measured, for the estimate alone: the key has it in `trained`.
+    #[serde(skip)]
+    pub model: Option<ModelConfig>,
 }
+
+/// Tokens that a prompt has on average: half a game.
+const PROMPT_TOKENS: u64 = 40;
+/// Tokens that a model's own game has on average.
+const GAME_TOKENS: u64 = 60;
 
 impl Stage for Evaluate {
     const NAME: &'static str = "evaluate";
@@ -35,12 +46,30 @@ impl Stage for Evaluate {
     type Output = Score;
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
+        ensure!(
+            self.metric_version == self.metric.version(),
+            "`{}` is planned by version {} of its metric, and this program has version {}",
+            cx.node.label,
+            self.metric_version,
+            self.metric.version()
+        );
         let (tokens, trained) = (cx.open(self.tokens)?, cx.open(self.trained)?);
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
         let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
         let step = trained.step_of(self.checkpoint)?;
         let checkpoint = MeasuredCheckpoint { name: name(self.checkpoint), step, tokens: trained.tokens_at(step) };
         score(&self.metric, checkpoint, &decoder, &tokens.validation, out, &cx.progress)
+    }
+
+    /// Forward passes alone, a third of what a training step does for a token.
+    fn cost(&self) -> Cost {
+        let Some(model) = &self.model else { return Cost::default() };
+        let tokens = match self.metric {
+            Metric::Legality { positions, .. } | Metric::Agreement { positions, .. } => u64::from(positions) * PROMPT_TOKENS,
+            Metric::Rules { positions, .. } => 4 * u64::from(positions) * PROMPT_TOKENS,
+            Metric::FullGames { games, .. } => u64::from(games) * GAME_TOKENS,
+        };
+        Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
     }
 
     fn detail(&self) -> String {
@@ -78,7 +107,7 @@ fn score(
     let games = ValidationGames::new((0..validation.games()).map(|game| validation.game(game)).collect());
     let measured = measure(metric, predictor, &games, progress)?;
     let data = blake3::hash(bytemuck::cast_slice(validation.tokens())).to_hex();
-    let protocol = protocol(metric, &data, predictor.context() as u32);
+    let protocol = protocol(metric, &data, predictor);
     let score = Score {
         metric: metric.name().to_owned(),
         version: protocol.version,
@@ -103,13 +132,15 @@ impl Artifact for Score {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "known answers are exact")]
 mod tests {
+    use serde_json::json;
     use tch::Device;
 
     use super::*;
     use crate::chess::vocabulary::parse;
     use crate::data::tokens::{Framing, TokenWriter};
-    use crate::model::config::ModelConfig;
+    use crate::plan::Plan;
     use crate::progress::silent;
 
     /// A few games as the encode stage leaves them.
@@ -122,6 +153,23 @@ mod tests {
         }
         writer.finish().expect("room to write");
         TokenFile::open(&tokens, &ends, Framing::Marked).expect("just written")
+    }
+
+    #[test]
+    fn a_raised_version_of_a_metric_is_another_key_and_the_model_of_the_estimate_is_in_none() {
+        let metric = Metric::Agreement { positions: 50, seed: 5 };
+        let key = |metric_version, model| {
+            let [tokens, trained] = [json!("0".repeat(32)), json!("1".repeat(32))].map(|key| json!({ "artifact": key }));
+            let stage = json!({ "tokens": tokens, "trained": trained, "checkpoint": "best", "metric": metric, "metric_version": metric_version });
+            let stage = Evaluate { model, ..serde_json::from_value(stage).expect("a stage") };
+            let cost = stage.cost();
+            (Plan::default().add(stage, &[]).key(), cost.flops)
+        };
+        let config = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 32 };
+        let now = metric.version();
+        assert_ne!(key(now, None).0, key(now + 1, None).0);
+        assert_eq!(key(now, None).0, key(now, Some(config.clone())).0);
+        assert_eq!(key(now, Some(config.clone())).1, 50.0 * 40.0 * config.flops_per_token() as f64 / 3.0);
     }
 
     #[test]

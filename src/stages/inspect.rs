@@ -152,7 +152,7 @@ mod tests {
 
     fn inspect(bench: &mut Bench, text: &str, by: SplitBy) -> Inspection {
         let archive = bench.archive(text.as_bytes());
-        let games = vec![bench.make(Parse { archive, keep: Keep::default(), moves: None })];
+        let games = vec![bench.make(Parse { archive, keep: Keep::default(), moves: None, source: String::new() })];
         let tokens = bench.make(Encode { games, moves: None, split: Split { validation: 0.3, by, seed: 7 } });
         let found = bench.make(Inspect { tokens, replay: 1000 });
         bench.open(found)
@@ -193,7 +193,7 @@ mod tests {
         ] {
             let mut bench = Bench::default();
             let archive = bench.archive(b"1. e4 e5 *\n\n1. e4 e5 *\n");
-            let games = vec![bench.make(Parse { archive, keep: Keep::default(), moves: None })];
+            let games = vec![bench.make(Parse { archive, keep: Keep::default(), moves: None, source: String::new() })];
             let split = Split { validation: 0.5, by: SplitBy::Draw, seed: 7 };
             let tokens = bench.make(Encode { games, moves: None, split });
             let dir = bench.dir("encode", tokens);

@@ -12,6 +12,8 @@ pub mod initial_loss;
 pub mod inspect;
 pub mod overfit;
 pub mod parse;
+#[cfg(test)]
+mod pinned;
 mod plan;
 pub mod train;
 mod work;

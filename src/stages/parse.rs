@@ -21,6 +21,9 @@ pub struct Parse {
     pub keep: Keep,
     /// Stop at the end of the game that reaches so many moves.
     pub moves: Option<u64>,
+    /// Of which source, where there are several: for people, since the key has it in `archive`.
+    #[serde(skip)]
+    pub source: String,
 }
 
 /// The kept games of one source, in its order.
@@ -47,6 +50,10 @@ impl Stage for Parse {
     fn cost(&self) -> Cost {
         Cost { disk_bytes: self.moves.map_or(0, |moves| 2 * moves), ..Cost::default() }
     }
+
+    fn detail(&self) -> String {
+        self.source.clone()
+    }
 }
 
 impl Artifact for Games {
@@ -70,7 +77,7 @@ mod tests {
         let made = [(); 2].map(|()| {
             let mut bench = Bench::default();
             let archive = bench.archive(text);
-            let parsed = bench.make(Parse { archive, keep: Keep::default(), moves: None });
+            let parsed = bench.make(Parse { archive, keep: Keep::default(), moves: None, source: String::new() });
             let opened = bench.open(parsed);
             let mut lines = Vec::new();
             games(&opened.moves, &mut lines).expect("written");
@@ -85,7 +92,7 @@ mod tests {
     fn a_file_without_games_fails_and_names_the_file() {
         let mut bench = Bench::default();
         let archive = bench.archive(b"\x7fELF");
-        let (error, _) = bench.fail(Parse { archive, keep: Keep::default(), moves: None });
+        let (error, _) = bench.fail(Parse { archive, keep: Keep::default(), moves: None, source: String::new() });
         assert_eq!(exit_of(&error), Exit::Failed);
         assert_eq!(error.to_string(), "`games.pgn` holds no games: it begins with the bytes `7f 45 4c 46`");
     }

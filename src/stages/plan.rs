@@ -3,7 +3,7 @@
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::plan::{Handle, Plan};
-use crate::train::config::TrainConfig;
+use crate::train::config::{Length, Snapshots, TrainConfig, Validate};
 
 use super::encode::{Encode, Tokens};
 use super::evaluate::{Evaluate, Score};
@@ -36,7 +36,9 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
         .iter()
         .map(|source| {
             let archive = plan.add(Fetch { source: source.nameless() }, &[("source", "corpus")]);
-            let parse = Parse { archive, keep: e.corpus.keep.clone(), moves: e.corpus.moves };
+            // A label is unique within a point.
+            let name = if e.corpus.sources.len() > 1 { source.nameless().name() } else { String::new() };
+            let parse = Parse { archive, keep: e.corpus.keep.clone(), moves: e.corpus.moves, source: name };
             plan.add(parse, &[("keep", "corpus.keep"), ("moves", "corpus.moves")])
         })
         .collect();
@@ -54,9 +56,12 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     if let Some(gate) = e.gates.overfit {
         // Only what the gate uses is in its key: a longer training is no reason to ask again.
         let train = TrainConfig {
-            length: crate::train::config::Length::Steps(gate.steps),
+            length: Length::Steps(gate.steps),
             batch: gate.batch,
             accumulate: 1,
+            // It neither validates nor publishes weights.
+            validate: Validate { every: 0, batches: 0 },
+            snapshots: Snapshots { every: 0 },
             ..e.train.clone()
         };
         let stage = OverfitGate { tokens, model: e.model.clone(), train, gate };
@@ -71,7 +76,8 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     let mut evaluate = |plan: &mut Plan, checkpoint, metric: Metric, section: &str| {
         let origin = format!("{section}.{}", metric.name());
         let field = format!("metric.{}", metric.name().replace('_', "-"));
-        let stage = Evaluate { tokens, trained, checkpoint, metric };
+        let (metric_version, model) = (metric.version(), Some(e.model.clone()));
+        let stage = Evaluate { tokens, trained, checkpoint, metric, metric_version, model };
         scores.push(plan.add(stage, &[(&field, &origin), ("checkpoint", &format!("{section}.checkpoint"))]));
     };
     for step in e.snapshot_steps() {
