@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use anyhow::{Context as _, Result, anyhow};
+use philidor::model::device;
 use philidor::plan::Cx;
 use philidor::progress::{Progress, Tick};
 use philidor::run::{failure_of, panic_text};
@@ -52,9 +53,7 @@ fn main() -> ExitCode {
 fn answer(request: &Request) -> Result<Reply> {
     match request {
         Request::Work(job) => work(job).map(|made_by| Reply::Done { made_by: Box::new(made_by) }),
-        Request::Describe { device } => {
-            Ok(Reply::Described { text: format!("{LIBTORCH}, {}", philidor::model::device::describe(device)?) })
-        }
+        Request::Describe { device } => Ok(Reply::Described { text: format!("{LIBTORCH}, {}", device::describe(device)?) }),
         Request::Stop => unreachable!("a stop is heard by the listening thread"),
     }
 }
@@ -70,7 +69,9 @@ fn work(job: &Job) -> Result<MadeBy> {
     let cx =
         Cx { node: &job.node, inputs: &job.inputs, store: &store, machine: &job.machine, progress: Progress::new(&tell, &STOP) };
     work(&cx, &job.out)?;
-    Ok(MadeBy { libtorch: LIBTORCH.to_owned(), ..MadeBy::default() })
+    // What the setting came to: `auto` says nothing of where the work was done.
+    let device = device::name(device::open(&job.machine.device, job.machine.threads(), None)?);
+    Ok(MadeBy { device, libtorch: LIBTORCH.to_owned(), ..MadeBy::default() })
 }
 
 /// The version that tch 0.24 is made for, and that the build has checked.

@@ -8,6 +8,7 @@ mod layers;
 mod linking;
 mod resume;
 mod support;
+mod worker;
 
 #[test]
 fn no_file_is_forgotten() {
