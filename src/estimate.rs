@@ -5,10 +5,21 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Cost, Node};
 use crate::store::{Manifest, State, Store};
 
-/// Training and inference rate where nothing was measured yet: two modest cores in float32, 200 GFLOP/s.
-const ASSUMED_CPU_FLOPS_PER_SECOND: f64 = 2e11;
-/// A consumer GPU in bf16 at 67 % of 63 TFLOP/s, which the published runs reached.
-const ASSUMED_CUDA_FLOPS_PER_SECOND: f64 = 42e12;
+/// A rate of work where nothing was measured yet, and what has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assumed {
+    pub flops_per_second: f64,
+    pub of: &'static str,
+}
+
+const CPU: Assumed = Assumed { flops_per_second: 2e11, of: "two CPU cores" };
+/// In bf16 at 67 % of its 63 TFLOP/s, which the published runs reached.
+const CUDA: Assumed = Assumed { flops_per_second: 42e12, of: "an RTX 3090" };
+
+/// The rate assumed of a device. What `auto` finds is not known before a run, and the CPU is always there.
+pub fn assumed(device: &str) -> Assumed {
+    if device.starts_with("cuda") { CUDA } else { CPU }
+}
 
 /// What an estimate stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,25 +46,34 @@ pub fn seconds(node: &Node, state: &State, store: &Store, device: &str) -> Optio
     if let Some(seconds) = from_history(node, &past) {
         return Some(Estimate { seconds: seconds * left, basis: Basis::History });
     }
-    let rate = if device.starts_with("cuda") { ASSUMED_CUDA_FLOPS_PER_SECOND } else { ASSUMED_CPU_FLOPS_PER_SECOND };
+    let rate = assumed(device).flops_per_second;
     (node.cost.flops > 0.0).then(|| Estimate { seconds: node.cost.flops / rate * left, basis: Basis::Flops })
 }
 
-/// By FLOPs or bytes where both sides know them, else the mean of nodes of the same kind.
+/// By FLOPs, or else bytes, of the most similar nodes that both sides know them of; else the mean of nodes of the same kind.
 fn from_history(node: &Node, past: &[Manifest]) -> Option<f64> {
+    let own = kind(&node.manifest);
     let by = |size: fn(&Cost) -> f64| {
         let wanted = size(&node.cost);
-        let known = past.iter().filter(|made| size(&made.made_by.cost) > 0.0);
+        let known: Vec<_> = past
+            .iter()
+            .filter(|made| size(&made.made_by.cost) > 0.0)
+            .map(|made| (kind(&made.made_of).iter().filter(|name| own.contains(name)).count(), &made.made_by))
+            .collect();
+        let nearest = known.iter().map(|(shared, _)| *shared).max()?;
+        let kin = known.iter().filter(|(shared, _)| *shared == nearest);
         let (work, seconds) =
-            known.fold((0.0, 0.0), |(work, seconds), made| (work + size(&made.made_by.cost), seconds + made.made_by.seconds));
-        (wanted > 0.0 && work > 0.0 && seconds > 0.0).then(|| wanted / work * seconds)
+            kin.fold((0.0, 0.0), |(work, seconds), (_, made)| (work + size(&made.cost), seconds + made.seconds));
+        (wanted > 0.0 && seconds > 0.0).then(|| wanted / work * seconds)
     };
     let mean = || {
-        let kin: Vec<f64> =
-            past.iter().filter(|made| kind(&made.made_of) == kind(&node.manifest)).map(|made| made.made_by.seconds).collect();
+        let kin: Vec<f64> = past.iter().filter(|made| kind(&made.made_of) == own).map(|made| made.made_by.seconds).collect();
         (!kin.is_empty()).then(|| kin.iter().sum::<f64>() / kin.len() as f64)
     };
-    by(|cost| cost.flops).or_else(|| by(|cost| cost.input_bytes as f64)).or_else(mean)
+    by(|cost| cost.flops)
+        .or_else(|| by(|cost| cost.input_bytes as f64))
+        .or_else(|| by(|cost| cost.disk_bytes as f64))
+        .or_else(mean)
 }
 
 /// What sets unlike nodes of one stage apart: the names of its variants, not their numbers.
@@ -65,4 +85,71 @@ fn kind(manifest: &serde_json::Value) -> Vec<String> {
             value.as_object().into_iter().flat_map(move |fields| fields.keys().map(move |field| format!("{name}.{field}")))
         })
         .collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "known answers are exact")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::store::{Key, MadeBy, Resume};
+
+    fn node(with: &Value, cost: Cost) -> Node {
+        let manifest = json!({ "stage": "measured", "version": 1, "with": with });
+        let node = json!({ "key": Key::of(&manifest), "stage": "measured", "label": "measured", "points": [], "manifest": manifest,
+            "reads": [], "waits": [], "resumes": false, "origins": [], "cost": cost });
+        serde_json::from_value(node).expect("a node")
+    }
+
+    fn made(with: &Value, cost: Cost, seconds: f64) -> Manifest {
+        let made_of = json!({ "stage": "measured", "version": 1, "with": with });
+        let key = Key::of(&made_of);
+        Manifest {
+            schema: 1,
+            key,
+            made_of,
+            files: std::collections::BTreeMap::new(),
+            made_by: MadeBy { seconds, cost, ..MadeBy::default() },
+        }
+    }
+
+    fn flops(flops: f64) -> Cost {
+        Cost { flops, ..Cost::default() }
+    }
+
+    #[test]
+    fn history_goes_by_the_flops_of_the_most_similar_nodes() {
+        let [quick, slow] = ["positions", "games"].map(|kind| json!({ "metric": { kind: 1 } }));
+        let past = [made(&quick, flops(1e9), 1.0), made(&slow, flops(1e9), 50.0)];
+        assert_eq!(from_history(&node(&quick, flops(4e9)), &past), Some(4.0));
+        assert_eq!(from_history(&node(&slow, flops(4e9)), &past), Some(200.0));
+        let other = json!({ "metric": { "rules": 1 } });
+        assert_eq!(from_history(&node(&other, flops(2e9)), &past), Some(51.0), "none is nearer than the other");
+    }
+
+    #[test]
+    fn without_flops_it_goes_by_bytes_and_then_by_the_mean_of_its_kind() {
+        let with = json!({ "keep": { "elo": 1 } });
+        let disk = |disk_bytes| Cost { disk_bytes, ..Cost::default() };
+        assert_eq!(from_history(&node(&with, disk(30)), &[made(&with, disk(10), 2.0)]), Some(6.0));
+        let past = [2.0, 4.0].map(|seconds| made(&with, Cost::default(), seconds));
+        assert_eq!(from_history(&node(&with, Cost::default()), &past), Some(3.0));
+        assert_eq!(from_history(&node(&json!({ "split": { "by": 1 } }), Cost::default()), &past), None);
+    }
+
+    #[test]
+    fn without_history_it_goes_by_the_rate_assumed_of_the_device_and_by_what_is_left() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::new(dir.path()).expect("a store");
+        let node = node(&json!({}), flops(8e12));
+        let half = State::Resumable(Resume { done: 5, total: 10, unit: "steps".into() });
+        let seconds = |state, device| seconds(&node, state, &store, device).expect("it has FLOPs");
+        assert_eq!(seconds(&State::Absent, "cpu"), Estimate { seconds: 40.0, basis: Basis::Flops });
+        assert_eq!(seconds(&half, "cpu").seconds, 20.0);
+        assert_eq!(seconds(&State::Absent, "cuda:1").seconds, 8e12 / 42e12);
+        assert_eq!(seconds(&State::Kept, "cpu").seconds, 0.0);
+        let unknown = super::tests::node(&json!({}), Cost::default());
+        assert_eq!(super::seconds(&unknown, &State::Absent, &store, "cpu"), None);
+    }
 }

@@ -13,7 +13,7 @@ use crate::experiment::Show;
 use crate::explain::{self, Why};
 use crate::plan::Node;
 use crate::store::{Resume, State};
-use crate::text::{bytes, duration, plural, thousands};
+use crate::text::{bytes, duration, plural, si, thousands};
 use crate::ui::paint::Paint;
 
 pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
@@ -92,10 +92,14 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     }
     let known: Vec<_> = to_make.iter().filter_map(|line| line.estimate).collect();
     let seconds: f64 = known.iter().map(|estimate| estimate.seconds).sum();
-    let basis = if known.iter().any(|estimate| estimate.basis == Basis::Flops) {
-        "from FLOPs and an assumed rate"
-    } else {
-        "from history"
+    let has = |basis| known.iter().any(|estimate| estimate.basis == basis);
+    let basis = match (has(Basis::Flops), has(Basis::History)) {
+        (false, _) => "from history".to_owned(),
+        (true, history) => {
+            let rate = estimate::assumed(&session.loaded.machine.device);
+            let history = if history { "from history and " } else { "" };
+            format!("{history}from FLOPs at {}FLOP/s, assumed of {}", si(rate.flops_per_second), rate.of)
+        }
     };
     let mut parts = vec![format!("{name}: {nodes}{points}, {} to make", to_make.len())];
     if known.is_empty() {
@@ -107,7 +111,8 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     }
     let disk: u64 = to_make.iter().map(|line| line.node.cost.disk_bytes).sum();
     if disk > 0 {
-        parts.push(format!("{} of disk", bytes(disk)));
+        // What is fetched and the sizes of a corpus that is taken whole are known only once it is read.
+        parts.push(format!("at least {} of disk", bytes(disk)));
     }
     let device = to_make.iter().map(|line| line.node.cost.device_bytes).max().unwrap_or(0);
     if device > 0 {
