@@ -50,17 +50,22 @@ fn metrics(s: &mut Section, seed: Option<u64>) -> Option<Vec<Metric>> {
         let games = s.get("games", &some());
         let temperatures = s.get("temperatures", &List(NOT_NEGATIVE));
         let temperatures = temperatures?;
-        each_once(s, &temperatures);
+        some_games_each_once(s, &temperatures);
         let (games, seed) = (games?, seed?);
         Some(temperatures.into_iter().map(|temperature| Metric::FullGames { games, temperature, seed }).collect())
     });
     Some([legality?, agreement?, rules?, full_games?].concat())
 }
 
-fn each_once(s: &Section, temperatures: &[f64]) {
+fn some_games_each_once(s: &Section, temperatures: &[f64]) {
     if temperatures.is_empty() {
         let message = format!("`{}` is empty", s.name("temperatures"));
         s.refuse("temperatures", &[], message, "name at least one temperature, or set `full_games` to false");
+    }
+    if temperatures.contains(&0.0) {
+        let message = format!("`{}` has 0, at which every game is the same game", s.name("temperatures"));
+        let hint = "an interval needs games that differ; take a temperature above 0, such as 0.2";
+        s.refuse("temperatures", &[], message, hint);
     }
     for (at, temperature) in temperatures.iter().enumerate() {
         if temperatures[..at].contains(temperature) {

@@ -47,7 +47,7 @@ fn overrides_are_read_by_the_type_of_their_key() {
         "train.precision=bf16",
         "corpus.keep.terminations=[2, Normal]",
         "measure.final.checkpoint=400",
-        "measure.final.full_games.temperatures=[0, 0.5]",
+        "measure.final.full_games.temperatures=[0.1, 0.5]",
         "model={width = 32, layers = 1}",
         "corpus.split.by='game-hash'",
     ];

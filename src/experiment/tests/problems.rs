@@ -370,3 +370,16 @@ fn problems_end_the_program_with_exit_code_2() {
     assert_eq!(problems.iter().count(), 1);
     assert_eq!(exit_of(&anyhow::Error::from(problems)), Exit::Usage);
 }
+
+#[test]
+fn full_games_at_temperature_0_are_one_game_and_no_sample() {
+    let text = "[measure.final]\nfull_games = { temperatures = [1.0, 0] }\n";
+    assert_snapshot!(asking(text).problems(&[]), @r#"
+    experiments/x.toml:3: `measure.final.full_games.temperatures` has 0, at which every game is the same game
+        full_games = { temperatures = [1.0, 0] }
+                                      ^^^^^^^^
+      hint: an interval needs games that differ; take a temperature above 0, such as 0.2
+
+    1 problem
+    "#);
+}
