@@ -166,7 +166,9 @@ fn changed(run: &Run) -> Vec<String> {
         }
     });
     let science = |setting: &&str| {
-        ["corpus.", "model.", "train.", "measure.", "arena", "sweep."].iter().any(|key| setting.starts_with(key))
+        // A whole table may be set too: `model={width = 64}`.
+        let table = setting.split(['.', '=', '[', ' ']).next().unwrap_or_default();
+        ["corpus", "model", "train", "measure", "arena", "sweep", "seed"].contains(&table)
     };
     settings.filter(science).map(str::to_owned).collect()
 }
@@ -203,6 +205,10 @@ mod tests {
         assert_eq!(
             changed_by(serde_json::json!(["philidor", "run", "x.toml", "--set", "device=cpu", "--set", "corpus.moves=5"])),
             ["corpus.moves=5"]
+        );
+        assert_eq!(
+            changed_by(serde_json::json!(["philidor", "run", "x.toml", "-Smodel={width = 64}", "-S", "machine.device=cpu"])),
+            ["model={width = 64}"]
         );
         assert!(changed_by(serde_json::Value::Null).is_empty());
     }

@@ -64,10 +64,17 @@ fn training(point: &Point) -> Option<String> {
     );
     if let Some(loss) = lowest(training) {
         let guessing = (VOCABULARY_SIZE as f64).ln();
-        write!(text, "; its validation loss came down to {loss:.3} nats, where guessing is {guessing:.3}")
+        let tokens = thousands(validation_tokens(point));
+        write!(text, "; its validation loss, on the same {tokens} tokens each time, came down to {loss:.3} nats, where guessing is {guessing:.3}")
             .expect("written to a string");
     }
     Some(text + ".")
+}
+
+/// The tokens that a validation loss is the mean over.
+pub(crate) fn validation_tokens(point: &Point) -> u64 {
+    let train = &point.experiment.train;
+    u64::from(train.validate.batches) * u64::from(train.batch) * u64::from(point.experiment.model.context)
 }
 
 fn lowest(training: &Training) -> Option<f64> {
@@ -103,6 +110,10 @@ fn legality(score: &Measured) -> Option<String> {
     if all > 0 {
         let kinds: Vec<_> = kinds.iter().map(|(count, words)| format!("{} {words}", thousands(*count))).collect();
         write!(text, " Of the {} others: {}.", thousands(all), kinds.join(", ")).expect("written to a string");
+        // People resign and agree on draws there: it is a failure of another sort, so it is told apart.
+        if let Some(eos) = score.score.counts.get("special_token_eos").filter(|eos| **eos > 0) {
+            write!(text, " {} of them ended the game instead.", thousands(*eos)).expect("written to a string");
+        }
     }
     Some(text)
 }
@@ -110,7 +121,7 @@ fn legality(score: &Measured) -> Option<String> {
 fn agreement(score: &Measured) -> Option<String> {
     let (first, five) = (score.value("top1")?, score.value("top5")?);
     Some(format!(
-        "Its first choice was the human move in {} of {}; one of its first five was in {}.",
+        "Its first choice was the move played in {} of {}; one of its first five was in {}.",
         share(first),
         plural("position", first.n),
         share(five)
@@ -249,8 +260,8 @@ pub(crate) fn reason(name: &str) -> String {
 pub(crate) fn figure(metric: &str, name: &str) -> String {
     let words = match (metric, name) {
         ("legality", "rate") => "Legal moves",
-        ("agreement", "top1") => "Human move is the first choice",
-        ("agreement", "top5") => "Human move is among the first five",
+        ("agreement", "top1") => "Move played is the first choice",
+        ("agreement", "top5") => "Move played is among the first five",
         ("full_games", "clean") => "Games without an illegal move",
         ("full_games", "plies") => "Mean length of games, plies",
         ("full_games", "by_rules") => "Games ended on the board",
@@ -272,7 +283,7 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
             let rule = super::charts::RULES.into_iter().find(|known| known.0 == rule).map_or(rule, |known| known.1);
             let aspect = match aspect {
                 "legal" => "first choice legal",
-                "human" => "first choice is the human move",
+                "human" => "first choice is the move played",
                 "mass" => "mass on legal moves",
                 "mass_min" => "least mass on legal moves",
                 "mass_max" => "most mass on legal moves",

@@ -1,4 +1,4 @@
-//! How often the model's first choice, and one of its first five, is the human move.
+//! How often the model's first choice, and one of its first five, is the move that was played.
 
 use super::curves::{curve_to, samples, together, tokens_axis};
 use super::drawing::{Axis, Drawing, Panel, Plane, Unit};
@@ -28,7 +28,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         return None;
     }
     let mut subtitle = vec![format!(
-        "Share of validation positions where the human move is the model's first choice (top-1), or one of its first five \
+        "Share of validation positions where the move played is the model's first choice (top-1), or one of its first five \
          (top-5). Lines: snapshots, {} each; bands: their 95 % intervals.",
         plural("position", n)
     )];
@@ -38,10 +38,10 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     if hidden {
         subtitle.push("The untrained model is not drawn.".to_owned());
     }
-    let y = Axis::new("human move predicted", Unit::Share);
+    let y = Axis::new("move played predicted", Unit::Share);
     let panel = Plane { heading: String::new(), x: tokens_axis(), y, marks, height: 250.0 };
     Some(Drawing::one(
-        "Agreement with the human move, by training tokens",
+        "Agreement with the move played, by training tokens",
         subtitle.join(" "),
         alt.join("; "),
         Panel::Plane(panel),

@@ -1,10 +1,13 @@
 //! The loss over the tokens seen: as a whole against guessing, and closer once it has come down.
 
+use std::fmt::Write as _;
+
 use super::curves::tokens_axis;
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::report::results::{Point, Results, Training};
+use crate::report::words::validation_tokens;
 use crate::text::{fixed, plural};
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
@@ -39,7 +42,8 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         if window > 1 { format!(", mean of {} over the raw values", plural("step", window as u64)) } else { String::new() };
     let mut subtitle = format!("Cross-entropy of the next token; lower is better. Blue: training{mean}.");
     if !validation.is_empty() {
-        subtitle += " Orange: validation.";
+        let tokens = validation_tokens(point);
+        write!(subtitle, " Orange: validation, on the same {} each time.", plural("token", tokens)).expect("written to a string");
     }
     if training.unfinished {
         subtitle += " The training is not finished.";

@@ -92,7 +92,7 @@ fn said(heading: &str, marks: &[Mark]) -> String {
 
 /// Without snapshots: the final figures alone.
 fn figures(score: &Measured) -> Option<Drawing> {
-    let headings = ["First choice is legal", "Probability mass on legal moves", "First choice is the human move"];
+    let headings = ["First choice is legal", "Probability mass on legal moves", "First choice is the move played"];
     let panels: Vec<_> = ASPECTS
         .into_iter()
         .zip(headings)

@@ -94,11 +94,13 @@ fn tiles(point: &Point) -> Vec<Tile> {
         let training = point.training.as_ref()?;
         let best = training.best?;
         let value = fixed(best.loss, 3);
-        Some(Tile { label: "Best validation loss", value, note: format!("nats per token, at step {}", thousands(best.step)) })
+        let (tokens, step) = (thousands(words::validation_tokens(point)), thousands(best.step));
+        let note = format!("nats per token, on {tokens} tokens, at step {step}");
+        Some(Tile { label: "Best validation loss", value, note })
     };
     [
         metric("legality", "rate", "Legal moves"),
-        metric("agreement", "top1", "First choice is the human move"),
+        metric("agreement", "top1", "First choice is the move played"),
         metric("full_games", "clean", "Full games without an illegal move"),
         loss(),
     ]

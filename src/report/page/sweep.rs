@@ -15,8 +15,8 @@ struct Column {
 
 const COLUMNS: [Column; 5] = [
     Column { head: "Legal moves", metric: "legality", value: "rate" },
-    Column { head: "First choice is human", metric: "agreement", value: "top1" },
-    Column { head: "One of five is human", metric: "agreement", value: "top5" },
+    Column { head: "First choice is the move played", metric: "agreement", value: "top1" },
+    Column { head: "One of five is the move played", metric: "agreement", value: "top5" },
     Column { head: "Clean games", metric: "full_games", value: "clean" },
     Column { head: "Plies of games", metric: "full_games", value: "plies" },
 ];
@@ -30,6 +30,10 @@ fn best_loss(point: &Point) -> Option<f64> {
     point.training.as_ref()?.best.map(|best| best.loss)
 }
 
+fn on_tokens(loss: f64, tokens: u64) -> String {
+    format!("{}, {} tokens", fixed(loss, 4), thousands(tokens))
+}
+
 /// One row a point; none where there is no sweep.
 pub(crate) fn points(results: &Results) -> Option<Table> {
     let row = |point: &Point| {
@@ -38,10 +42,13 @@ pub(crate) fn points(results: &Results) -> Option<Table> {
         let mut cells = vec![
             Cell::text(point.title()),
             Cell::number(si(parameters as f64), Some(parameters as f64)),
-            Cell::number(fixed(loss.unwrap_or(f64::NAN), 4), loss),
+            Cell::number(loss.map_or_else(|| "–".to_owned(), |loss| on_tokens(loss, words::validation_tokens(point))), loss),
         ];
         cells.extend(COLUMNS.iter().map(|column| match figure(point, column) {
-            Some(value) => Cell::number(words::within(column.metric, &value), Some(value.value)),
+            Some(value) => {
+                let shown = format!("{}, n = {}", words::within(column.metric, &value), thousands(value.n));
+                Cell::number(shown, Some(value.value))
+            }
             None => Cell::number("–".to_owned(), None),
         }));
         cells
@@ -68,10 +75,11 @@ pub(crate) fn seeds(results: &Results) -> Option<Table> {
         .map(|(name, points)| {
             let losses: Vec<f64> = points.iter().filter_map(|point| best_loss(point)).collect();
             let name = if name.is_empty() { "all".to_owned() } else { name };
-            let mut cells = vec![Cell::text(name), Cell::number(thousands(points.len() as u64), None), over(&losses, false)];
+            let mut cells =
+                vec![Cell::text(name), Cell::number(thousands(points.len() as u64), None), over(&losses, points.len(), false)];
             cells.extend(COLUMNS.iter().map(|column| {
                 let values: Vec<f64> = points.iter().filter_map(|point| Some(figure(point, column)?.value)).collect();
-                over(&values, words::is_share(column.metric, column.value))
+                over(&values, points.len(), words::is_share(column.metric, column.value))
             }));
             cells
         });
@@ -80,12 +88,14 @@ pub(crate) fn seeds(results: &Results) -> Option<Table> {
     Table::of(&head, rows.collect())
 }
 
-fn over(values: &[f64], share: bool) -> Cell {
+/// The mean over `seeds` points; where some of them have no figure, it says of how many it is.
+fn over(values: &[f64], seeds: usize, share: bool) -> Cell {
     let support = if share { 0.0..=1.0 } else { f64::NEG_INFINITY..=f64::INFINITY };
     match mean::mean(values, &support).filter(|estimate| estimate.n > 1 && estimate.value.is_finite()) {
         Some(estimate) => {
             let show = if share { percent_within } else { number_within };
-            Cell::number(show(estimate.value, Some(estimate.low), Some(estimate.high)), Some(estimate.value))
+            let some = if values.len() < seeds { format!(", n = {}", values.len()) } else { String::new() };
+            Cell::number(show(estimate.value, Some(estimate.low), Some(estimate.high)) + &some, Some(estimate.value))
         }
         None => Cell::number("–".to_owned(), None),
     }
@@ -100,6 +110,13 @@ fn without_seed(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_over_some_of_the_seeds_says_of_how_many() {
+        assert_eq!(over(&[0.5, 0.5], 2, true).text, "50.00 % [50.00, 50.00]");
+        assert!(over(&[0.5, 0.6], 3, true).text.ends_with(", n = 2"));
+        assert_eq!(over(&[0.5], 2, true).text, "–");
+    }
 
     #[test]
     fn points_are_grouped_by_everything_but_their_seed() {

@@ -246,12 +246,15 @@ impl Training {
 }
 
 impl Results {
-    /// The full games of a point's model at every temperature, those of other points of the sweep included, hottest first.
+    /// The full games of a point's weights at every temperature, those of other points of the sweep included, hottest first.
     pub fn full_games(&self, point: &Point) -> Vec<Measured> {
         let mut scores: Vec<Measured> = point.finals("full_games").into_iter().cloned().collect();
         let trained = point.training.as_ref().map(|training| training.key);
         for other in self.points.iter().filter(|other| other.training.as_ref().map(|training| training.key) == trained) {
             for score in other.finals("full_games") {
+                if score.checkpoint != point.experiment.measure.checkpoint {
+                    continue;
+                }
                 if !scores.iter().any(|known| known.temperature() == score.temperature()) {
                     scores.push(score.clone());
                 }
