@@ -143,4 +143,40 @@ mod tests {
         let texts: Vec<String> = changes(&before, &after, &[]).iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["version: 1 -> 2", "more: (not there) -> [1,2]"]);
     }
+    /// A node of these settings.
+    fn node(label: &str, with: &Value) -> Node {
+        let manifest = json!({ "stage": label, "version": 1, "with": with });
+        let node = json!({ "key": Key::of(&manifest), "stage": label, "label": label, "points": ["a"], "manifest": manifest,
+            "reads": [], "waits": [], "resumes": false, "origins": [["train", "train"]], "cost": crate::store::Cost::default() });
+        serde_json::from_value(node).expect("a node")
+    }
+
+    /// Tokens of these moves, and a training on them with this peak.
+    fn plan(moves: u64, peak: f64) -> Plan {
+        let tokens = node("tokens", &json!({ "moves": moves }));
+        let trained = node("trained", &json!({ "tokens": { "artifact": tokens.key }, "train": { "peak": peak } }));
+        let mut plan = Plan::default();
+        plan.nodes = vec![tokens, trained];
+        plan
+    }
+
+    #[test]
+    fn a_node_is_new_or_changed_itself_or_follows_its_inputs() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::new(dir.path()).expect("a store");
+        let before = plan(100, 0.1);
+        let of = |now: &Plan, node: usize, before: &[Node]| why(&now.nodes[node], now, before, &store);
+        assert_eq!(of(&before, 1, &[]), Why::New);
+
+        let other = plan(100, 0.2);
+        let Why::Changed { from, changes } = of(&other, 1, &before.nodes) else { panic!("its peak changed") };
+        assert_eq!(from, before.nodes[1].key);
+        assert_eq!(changes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["train.peak: 0.1 -> 0.2"]);
+
+        let more = plan(200, 0.1);
+        let inputs = Why::Inputs { from: before.nodes[1].key, inputs: vec!["tokens".to_owned()] };
+        assert_eq!(of(&more, 1, &before.nodes), inputs);
+        // What changed itself is told, even where its inputs changed too.
+        assert!(matches!(of(&plan(200, 0.2), 1, &before.nodes), Why::Changed { changes, .. } if changes.len() == 1));
+    }
 }

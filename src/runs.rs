@@ -179,3 +179,64 @@ pub fn find(runs: &Path, wanted: &str) -> Result<RunFolder> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(runs: &Path, name: &str, id: &str) -> RunFolder {
+        let folder = RunFolder::create(runs, name, id).expect("a folder");
+        let text = |text: &str| text.to_owned();
+        let record = RunRecord {
+            schema: 1,
+            id: text(id),
+            name: text(name),
+            started: text("2026-11-29T22:41:05Z"),
+            finished: None,
+            outcome: text("running"),
+            philidor: String::new(),
+            git: String::new(),
+            host: String::new(),
+            device: String::new(),
+            threads: 1,
+            libtorch: String::new(),
+            command: String::new(),
+        };
+        folder.write("run.json", &record).expect("written");
+        folder.link_latest().expect("linked");
+        folder
+    }
+
+    fn id(runs: &Path, wanted: &str) -> Result<String> {
+        find(runs, wanted).and_then(|folder| folder.record()).map(|record| record.id)
+    }
+
+    #[test]
+    fn a_run_is_found_by_its_folder_its_name_or_the_beginning_of_its_id() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let old = run(dir.path(), "one", "20261129-1");
+        run(dir.path(), "one", "20261130-1");
+        run(dir.path(), "two", "20261201-1");
+        assert_eq!(id(dir.path(), "one").expect("the newest of its name"), "20261130-1");
+        assert_eq!(id(dir.path(), "20261129").expect("one begins so"), "20261129-1");
+        assert_eq!(id(dir.path(), &old.path.to_string_lossy()).expect("its folder"), "20261129-1");
+    }
+
+    #[test]
+    fn a_beginning_of_several_ids_names_them_and_an_unknown_name_the_names() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let hint = |wanted: &str| {
+            let error = find(dir.path(), wanted).expect_err("no single run");
+            let fixable = error.downcast::<Fixable>().expect("a user can mend it");
+            assert_eq!(fixable.exit, crate::error::Exit::Usage);
+            (fixable.message.clone(), fixable.hint.clone().expect("a next step"))
+        };
+        assert!(hint("one").1.starts_with("there are no runs yet"));
+        run(dir.path(), "one", "20261129-1");
+        run(dir.path(), "two", "20261129-2");
+        let (message, hint_several) = hint("20261129");
+        assert_eq!(message, "`20261129` is the beginning of 2 runs");
+        assert_eq!(hint_several, "say more of one of 20261129-1 (one), 20261129-2 (two)");
+        assert!(hint("three").1.starts_with("the names are one, two;"));
+    }
+}

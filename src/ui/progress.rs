@@ -171,3 +171,26 @@ fn metrics(metrics: &BTreeMap<String, f64>) -> String {
         text + &format!("  {name} {value}")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_line_says_how_far_what_is_left_and_the_last_numbers() {
+        assert_eq!(how_far(250, 1_000, "steps"), " 25 %  250 of 1,000 steps");
+        assert_eq!(how_far(1_500, 0, "games"), "1,500 games");
+        assert_eq!(how_far(1 << 20, 4 << 20, "bytes"), format!(" 25 %  {} of {}", bytes(1 << 20), bytes(4 << 20)));
+        let told = BTreeMap::from([("loss".to_owned(), 2.345_67), ("tokens_per_second".to_owned(), 16_200.4)]);
+        assert_eq!(metrics(&told), "  loss 2.346  tokens_per_second 16,200");
+    }
+
+    #[test]
+    fn what_is_left_is_told_once_there_is_a_pace() {
+        let minute = Duration::from_mins(1);
+        assert_eq!(left(minute, 30, 60), format!("  {} left", duration(120.0)));
+        for (elapsed, done, more) in [(minute, 0, 60), (minute, 30, 0), (Duration::from_millis(900), 30, 60)] {
+            assert_eq!(left(elapsed, done, more), "");
+        }
+    }
+}
