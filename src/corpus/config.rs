@@ -42,7 +42,8 @@ impl Source {
     }
 }
 
-/// Which games are kept. The first rule that fails names the reason; rules left out keep everything.
+/// Which games are kept. The first rule that fails names the reason. An experiment states every rule; its
+/// [`default`](Keep::default) keeps all that can be played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keep {
     /// Speeds as named in the `Event` tag; a game whose `Event` holds one of them is rejected, so `Bullet` rejects
