@@ -7,8 +7,8 @@ use super::kind::{ANY, Integer};
 use super::problem::{nearest, one_of};
 use super::table::Section;
 
-/// What the metrics report, each by its full name; `@T=0.6` may follow.
-const NAMES: [&str; 18] = [
+/// What a report can set beside them, each by its full name; `@T=0.6` may follow what is sampled.
+const NAMES: [&str; 33] = [
     "legality.rate",
     "agreement.top1",
     "agreement.top5",
@@ -27,6 +27,21 @@ const NAMES: [&str; 18] = [
     "full_games.clean",
     "full_games.plies",
     "full_games.by_rules",
+    "loss.train",
+    "loss.validation",
+    "model.parameters",
+    "model.flops_per_token",
+    "corpus.read",
+    "corpus.kept",
+    "corpus.speed",
+    "corpus.elo_missing",
+    "corpus.elo_range",
+    "corpus.termination",
+    "corpus.too_short",
+    "corpus.too_long",
+    "corpus.invalid_san",
+    "tokens.train",
+    "tokens.validation",
 ];
 
 pub(super) fn published(s: &mut Section) -> Option<BTreeMap<String, Published>> {
@@ -35,9 +50,9 @@ pub(super) fn published(s: &mut Section) -> Option<BTreeMap<String, Published>> 
         if !is_measured(name) {
             let hint = match nearest(name, NAMES) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("measured are {}", one_of(NAMES)),
+                None => format!("known are {}", one_of(NAMES)),
             };
-            s.refuse(name, &[], format!("no metric reports `{name}`"), &hint);
+            s.refuse(name, &[], format!("no report has `{name}`"), &hint);
         }
     }
     let figures: Vec<_> = names.iter().map(|name| s.switch(name, None, |s| figure(s).map(Some))).collect();

@@ -8,8 +8,8 @@ use crate::stats::wilson;
 use crate::text::{number_within, percent, percent_within, significant, temperature, thousands};
 
 pub(crate) const RULE: &str = "Agrees: the 95 % intervals overlap. Differs: they do not. Inconclusive: they overlap, but the one measured here \
-     is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n; anything else \
-     without one is taken as exact. Sampled figures are compared at T = 1.0 unless the name says otherwise, and counts must be equal. There is no verdict \
+     is more than four times as wide as the published one. A published share without an interval gets Wilson's from its n (a mean of probabilities too, of which it is \
+     the widest); anything else without one is taken as exact. Sampled figures are compared at T = 1.0 unless the name says otherwise, and counts must be equal. There is no verdict \
      where there is no interval, or where the experiment was changed on the command line.";
 
 /// Ours may be so many times as wide as theirs before an overlap says nothing.
@@ -105,22 +105,15 @@ fn here(point: &Point, name: &str, temperature: f64) -> Option<Here> {
     let corpus = point.corpus();
     let training = point.training.as_ref();
     Some(match (group, rest) {
-        ("loss", "train" | "training") => Here::Single(training?.final_loss()?),
+        ("loss", "train") => Here::Single(training?.final_loss()?),
         ("loss", "validation") => Here::Single(training?.validation.last()?.loss),
         ("model", "parameters") => Here::Counted(point.experiment.model.parameters()),
         ("model", "flops_per_token") => Here::Counted(point.experiment.model.flops_per_token()),
-        ("corpus" | "tokens", "train" | "train_tokens" | "tokens_train") => Here::Counted(point.encoded?.train_tokens),
-        ("corpus" | "tokens", "validation" | "validation_tokens" | "tokens_validation") => {
-            Here::Counted(point.encoded?.validation_tokens)
-        }
+        ("tokens", "train") => Here::Counted(point.encoded?.train_tokens),
+        ("tokens", "validation") => Here::Counted(point.encoded?.validation_tokens),
         ("corpus", "read") => Here::Counted(corpus?.read),
         ("corpus", "kept") => Here::Counted(corpus?.kept),
-        ("corpus", reason) => {
-            let reason = reason.trim_start_matches("rejected.");
-            Here::Counted(corpus?.rejected.iter().find(|(name, _)| name == reason)?.1)
-        }
-        ("speed", "tokens_per_second") => Here::Single(training?.device.as_ref()?.tokens_per_second?),
-        ("speed", "mfu") => Here::Single(training?.device.as_ref()?.mfu?),
+        ("corpus", reason) => Here::Counted(corpus?.rejected.iter().find(|(name, _)| name == reason)?.1),
         (metric, value) => {
             let scores = point.finals(metric);
             let near =

@@ -267,17 +267,15 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("full_games", "by_rules") => "Games ended on the board",
         ("full_games", "real_plies") => "Real games: mean length, plies",
         ("full_games", "real_by_rules") => "Real games: ended on the board",
-        ("loss", "train" | "training") => "Training loss at the end",
+        ("loss", "train") => "Training loss at the end",
         ("loss", "validation") => "Validation loss at the end",
         ("model", "parameters") => "Parameters without embeddings",
         ("model", "flops_per_token") => "FLOPs per token",
         ("corpus", "read") => "Games read",
         ("corpus", "kept") => "Games kept",
-        ("corpus" | "tokens", "train" | "train_tokens" | "tokens_train") => "Training tokens",
-        ("corpus" | "tokens", "validation" | "validation_tokens" | "tokens_validation") => "Validation tokens",
-        ("speed", "tokens_per_second") => "Training tokens a second",
-        ("speed", "mfu") => "MFU",
-        ("corpus", name) => return format!("Rejected: {}", lower(&reason(name.trim_start_matches("rejected.")))),
+        ("tokens", "train") => "Training tokens",
+        ("tokens", "validation") => "Validation tokens",
+        ("corpus", name) => return format!("Rejected: {}", lower(&reason(name))),
         ("rules", name) => {
             let (rule, aspect) = name.split_once('.').unwrap_or((name, ""));
             let rule = super::charts::RULES.into_iter().find(|known| known.0 == rule).map_or(rule, |known| known.1);

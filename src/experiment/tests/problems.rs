@@ -223,24 +223,24 @@ fn a_corpus_is_named_once_and_in_a_form_that_can_be_checked() {
 }
 
 #[test]
-fn a_published_figure_names_what_a_metric_reports_and_lies_in_its_interval() {
+fn a_published_figure_names_what_a_report_has_and_lies_in_its_interval() {
     let text = "[published]\n\"legality.rates\" = { value = 1 }\n\"full_games.clean@T=hot\" = { value = 1 }\n\"elo\" = false\n\
         \"agreement.top1\" = { value = 0.5, low = 0.6, hihg = 0.7 }\n";
     assert_snapshot!(asking(text).problems(&[]), @r#"
-    experiments/x.toml:3: no metric reports `legality.rates`
+    experiments/x.toml:3: no report has `legality.rates`
         "legality.rates" = { value = 1 }
         ^^^^^^^^^^^^^^^^
       hint: did you mean `legality.rate`?
 
-    experiments/x.toml:4: no metric reports `full_games.clean@T=hot`
+    experiments/x.toml:4: no report has `full_games.clean@T=hot`
         "full_games.clean@T=hot" = { value = 1 }
         ^^^^^^^^^^^^^^^^^^^^^^^^
       hint: did you mean `full_games.clean`?
 
-    experiments/x.toml:5: no metric reports `elo`
+    experiments/x.toml:5: no report has `elo`
         "elo" = false
                 ^^^^^
-      hint: measured are `legality.rate`, `agreement.top1`, `agreement.top5`, `rules.castling.legal`, `rules.castling.human`, `rules.castling.mass`, `rules.en_passant.legal`, `rules.en_passant.human`, `rules.en_passant.mass`, `rules.promotion.legal`, `rules.promotion.human`, `rules.promotion.mass`, `rules.check.legal`, `rules.check.human`, `rules.check.mass`, `full_games.clean`, `full_games.plies` or `full_games.by_rules`
+      hint: known are `legality.rate`, `agreement.top1`, `agreement.top5`, `rules.castling.legal`, `rules.castling.human`, `rules.castling.mass`, `rules.en_passant.legal`, `rules.en_passant.human`, `rules.en_passant.mass`, `rules.promotion.legal`, `rules.promotion.human`, `rules.promotion.mass`, `rules.check.legal`, `rules.check.human`, `rules.check.mass`, `full_games.clean`, `full_games.plies`, `full_games.by_rules`, `loss.train`, `loss.validation`, `model.parameters`, `model.flops_per_token`, `corpus.read`, `corpus.kept`, `corpus.speed`, `corpus.elo_missing`, `corpus.elo_range`, `corpus.termination`, `corpus.too_short`, `corpus.too_long`, `corpus.invalid_san`, `tokens.train` or `tokens.validation`
 
     experiments/x.toml:6: `published."agreement.top1".value` is 0.5, outside its own interval
         "agreement.top1" = { value = 0.5, low = 0.6, hihg = 0.7 }
