@@ -116,7 +116,7 @@ pub fn run(
         if !wanted.contains(&node.key) {
             continue;
         }
-        let outcome = if let Some(&because) = node.reads.iter().chain(&node.waits).find(|key| unmade(outcomes.get(key))) {
+        let outcome = if let Some(because) = node.reads.iter().chain(&node.waits).find_map(|&key| missing(key, &outcomes)) {
             tell(&Event::Skipped { key: node.key, because });
             Outcome::Skipped { because }
         } else if ended {
@@ -145,8 +145,13 @@ fn wanted(plan: &Plan, until: Option<&str>) -> BTreeSet<Key> {
     wanted
 }
 
-fn unmade(outcome: Option<&Outcome>) -> bool {
-    matches!(outcome, Some(Outcome::Failed(_) | Outcome::Skipped { .. }))
+/// The node that failed, where an input is missing for it: itself, or what it was skipped for.
+fn missing(input: Key, outcomes: &BTreeMap<Key, Outcome>) -> Option<Key> {
+    match outcomes.get(&input)? {
+        Outcome::Failed(_) => Some(input),
+        Outcome::Skipped { because } => Some(*because),
+        _ => None,
+    }
 }
 
 fn make(node: &Node, store: &Store, workshop: &mut Workshop, options: &Options, tell: &(dyn Fn(&Event) + Sync)) -> Outcome {
