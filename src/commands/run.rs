@@ -22,6 +22,7 @@ use crate::stages::Workshop;
 use crate::store::{State, Store, Wait};
 use crate::text::{duration, plural};
 use crate::ui::journal::Journal;
+use crate::ui::log::Log;
 use crate::ui::paint::Paint;
 use crate::ui::progress::Progress;
 
@@ -68,8 +69,10 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     };
     let journal = Journal::append(&folder.path.join("events.jsonl"))?;
     let progress = Progress::new(plan, paint);
+    let log = Log::append(&folder.path.join("log.txt"), plan)?;
     let tell = |event: &Event| {
         journal.write(event);
+        log.write(event);
         progress.show(event);
     };
     let options = Options {
@@ -175,7 +178,7 @@ fn summary(session: &Session, done: &Run, seconds: f64, paint: Paint) -> String 
     let count = |is: fn(&Outcome) -> bool| done.outcomes.iter().filter(|(_, outcome)| is(outcome)).count();
     let made = count(|outcome| matches!(outcome, Outcome::Made { .. }));
     let kept = count(|outcome| matches!(outcome, Outcome::Kept));
-    let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+    let failed = count(|outcome| matches!(outcome, Outcome::Failed(failure) if failure.exit != Exit::Interrupted));
     let left = session.plan.nodes.len() - made - kept - failed;
     let mut parts = vec![format!("{} made", plural("node", made as u64)), format!("{kept} kept")];
     if failed > 0 {
