@@ -4,3 +4,4 @@ pub mod error;
 pub mod journal;
 pub mod paint;
 pub mod progress;
+pub mod say;

@@ -1,7 +1,5 @@
 //! Events to the terminal: bars where there is one, plain lines where there is none.
 
-#![expect(clippy::print_stderr, reason = "this is where progress is printed")]
-
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
@@ -15,6 +13,7 @@ use crate::run::Event;
 use crate::store::Key;
 use crate::text::{bytes, duration, thousands};
 use crate::ui::paint::Paint;
+use crate::ui::say::aside;
 
 /// Without a terminal, how often a long stage says how far it is.
 const PLAIN_EVERY: Duration = Duration::from_secs(15);
@@ -142,8 +141,8 @@ impl Progress {
 
     fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| aside(text)),
+            None => aside(text),
         }
     }
 }
