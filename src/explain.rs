@@ -23,6 +23,8 @@ pub struct Change {
 pub enum Why {
     /// No artifact of this stage and label was made before.
     New,
+    /// It was made, and its files are no longer what was written.
+    Damaged { damage: String },
     /// Settings of its own differ from the nearest artifact made before.
     Changed { from: Key, changes: Vec<Change> },
     /// Only its inputs differ: the labels of the nodes that made them.
@@ -32,6 +34,9 @@ pub enum Why {
 /// Why `node` must be made. `before` is the last plan of the same experiment, where there was one: the node
 /// of the same label in it is the fairest to compare with; else the nearest artifact of the stage is taken.
 pub fn why(node: &Node, plan: &Plan, before: &[Node], store: &Store) -> Why {
+    if let Some(damage) = store.damage(&node.stage, node.key) {
+        return Why::Damaged { damage };
+    }
     let last = before.iter().find(|old| old.label == node.label && old.key != node.key && shares_a_point(old, node));
     let (from, made_of) = match last {
         Some(old) => (old.key, old.manifest.clone()),

@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Exit, Fixable, exit_of};
+use crate::error::{Exit, Fixable, exit_of, hint_of};
 use crate::plan::{Node, Plan};
 use crate::progress::Tick;
 use crate::store::{Claim, Key, MadeBy, State, Store, Wait};
@@ -194,6 +194,10 @@ fn try_make(
         Claim::Make(claimed) => claimed,
     };
     tell(&Event::Started { key: node.key });
+    if let (false, Some(damage)) = (force, store.damage(&node.stage, node.key)) {
+        let text = format!("what was kept is damaged, and is made again: {damage}");
+        tell(&Event::Told { key: node.key, tick: Tick::Note { text } });
+    }
     if let State::Resumable(resume) = store.state(node.slot()) {
         tell(&Event::Resumed { key: node.key, done: resume.done, total: resume.total, unit: resume.unit });
     }
@@ -220,8 +224,7 @@ pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// An error as what a node's failure shows: the chain in one line, the hint and exit code of its [`Fixable`].
 pub fn failure_of(error: &anyhow::Error) -> Fixable {
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<Fixable>()).and_then(|fixable| fixable.hint.clone());
-    Fixable { message: format!("{error:#}"), hint, exit: exit_of(error) }
+    Fixable { message: format!("{error:#}"), hint: hint_of(error), exit: exit_of(error) }
 }
 
 impl Run {

@@ -6,3 +6,4 @@ pub mod lines;
 pub mod log;
 pub mod paint;
 pub mod progress;
+pub mod say;

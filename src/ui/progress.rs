@@ -1,7 +1,5 @@
 //! Events to the terminal: bars where there is one, plain lines where there is none.
 
-#![expect(clippy::print_stderr, reason = "this is where progress is printed")]
-
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
@@ -16,6 +14,7 @@ use crate::store::Key;
 use crate::text::{bytes, duration, thousands};
 use crate::ui::lines::Lines;
 use crate::ui::paint::Paint;
+use crate::ui::say::aside;
 
 /// Without a terminal, how often a long stage says how far it is.
 const PLAIN_EVERY: Duration = Duration::from_secs(15);
@@ -85,7 +84,7 @@ impl Progress {
             Some(bar) => bar.set_message(text),
             None if state.spoke.elapsed() >= PLAIN_EVERY => {
                 state.spoke = Instant::now();
-                eprintln!("         {text}");
+                aside(format!("         {text}"));
             }
             None => (),
         }
@@ -94,8 +93,8 @@ impl Progress {
     fn print(&self, event: &Event) {
         for line in self.lines.of(event) {
             match &self.bar {
-                Some(bar) => bar.suspend(|| eprintln!("{line}")),
-                None => eprintln!("{line}"),
+                Some(bar) => bar.suspend(|| aside(&line)),
+                None => aside(&line),
             }
         }
     }
