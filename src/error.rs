@@ -90,7 +90,52 @@ impl fmt::Display for Fixable {
 
 impl std::error::Error for Fixable {}
 
+/// One next step: that of the [`Fixable`] in the chain, else what the system's own refusal asks for.
+pub fn hint_of(error: &anyhow::Error) -> Option<String> {
+    if let Some(fixable) = error.chain().find_map(|cause| cause.downcast_ref::<Fixable>())
+        && fixable.hint.is_some()
+    {
+        return fixable.hint.clone();
+    }
+    let code = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error())?;
+    let hint = match code {
+        libc::ENOSPC | libc::EDQUOT => {
+            "make space there, or name another place (`store` and `runs` in philidor.toml); the same command goes on with what is kept"
+        }
+        libc::EACCES | libc::EPERM | libc::EROFS => {
+            "make it writable, or name another place (`store` and `runs` in philidor.toml)"
+        }
+        libc::ENOTDIR | libc::EISDIR | libc::EEXIST | libc::ENOTEMPTY | libc::ELOOP => {
+            "something else lies there: move it away, or name another place (`store` and `runs` in philidor.toml)"
+        }
+        libc::ENOENT => "it, or the folder it lies in, was taken away: put it back, or make it again",
+        libc::EIO => "the disk fails: look at the system's log",
+        libc::EMFILE | libc::ENFILE => "too many files are open: raise `ulimit -n`",
+        libc::ENAMETOOLONG => "choose a shorter name",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
 /// The exit code of any error: that of the [`Fixable`] in its chain, else 1.
 pub fn exit_of(error: &anyhow::Error) -> Exit {
     error.chain().find_map(|cause| cause.downcast_ref::<Fixable>()).map_or(Exit::Failed, |fixable| fixable.exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+
+    #[test]
+    fn a_refusal_of_the_system_has_a_next_step_and_a_hint_of_ours_comes_first() {
+        let full = || std::io::Error::from_raw_os_error(libc::ENOSPC);
+        let error = Err::<(), _>(full()).context("writing `a`").expect_err("made so");
+        assert!(hint_of(&error).expect("a hint").starts_with("make space"));
+        let wrapped = anyhow::Error::new(fs_err::read("/").expect_err("a folder is no file"));
+        assert!(hint_of(&wrapped).expect("a hint").contains("move it away"));
+        let ours = anyhow::Error::new(full()).context(Fixable::failed("no").hint("ours"));
+        assert_eq!(hint_of(&ours).as_deref(), Some("ours"));
+        assert_eq!(hint_of(&anyhow::anyhow!("a bug")), None);
+    }
 }

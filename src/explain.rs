@@ -23,6 +23,8 @@ pub struct Change {
 pub enum Why {
     /// No artifact of this stage and label was made before.
     New,
+    /// It was made, and its files are no longer what was written.
+    Damaged { damage: String },
     /// Settings of its own differ from the nearest artifact made before.
     Changed { from: Key, changes: Vec<Change> },
     /// Only its inputs differ: the labels of the nodes that made them.
@@ -32,6 +34,9 @@ pub enum Why {
 /// Why `node` must be made. `before` is the last plan of the same experiment, where there was one: the node
 /// of the same label in it is the fairest to compare with; else the nearest artifact of the stage is taken.
 pub fn why(node: &Node, plan: &Plan, before: &[Node], store: &Store) -> Why {
+    if let Some(damage) = store.damage(&node.stage, node.key) {
+        return Why::Damaged { damage };
+    }
     let last = before.iter().find(|old| old.label == node.label && old.key != node.key && shares_a_point(old, node));
     let (from, made_of) = match last {
         Some(old) => (old.key, old.manifest.clone()),
@@ -56,14 +61,24 @@ fn shares_a_point(old: &Node, node: &Node) -> bool {
     old.points.iter().any(|point| node.points.contains(point))
 }
 
-/// The artifact that differs in the fewest fields; the newest of equals.
+/// The artifact that differs in the fewest fields; the newest of equals. One of another experiment that is alike in
+/// less than half of its fields explains nothing.
 fn nearest(node: &Node, manifests: &[Manifest]) -> Option<Manifest> {
     let distance = |manifest: &Manifest| changes(&manifest.made_of, &node.manifest, &[]).len();
+    let fields = leaves(&node.manifest["with"]);
     manifests
         .iter()
-        .filter(|manifest| manifest.key != node.key)
+        .filter(|manifest| manifest.key != node.key && 2 * distance(manifest) <= fields)
         .min_by(|a, b| distance(a).cmp(&distance(b)).then_with(|| b.made_by.at.cmp(&a.made_by.at)))
         .cloned()
+}
+
+fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => fields.values().map(leaves).sum(),
+        Value::Array(items) if items.iter().any(Value::is_object) => items.iter().map(leaves).sum(),
+        _ => 1,
+    }
 }
 
 /// The key of the input that now stands in the field, where the field is an input.
@@ -134,6 +149,27 @@ mod tests {
         let changes = changes(&before, &after, &origins);
         assert_eq!(changes.len(), 1);
         assert_eq!(changes[0].to_string(), "train.peak: 0.1 -> 0.2");
+    }
+
+    #[test]
+    fn an_artifact_of_another_experiment_explains_nothing_and_a_kindred_one_does() {
+        let manifest = |with: Value| Manifest {
+            schema: 1,
+            key: Key::of(&with),
+            made_of: json!({ "stage": "fetch", "version": 1, "with": with }),
+            files: std::collections::BTreeMap::new(),
+            made_by: crate::store::MadeBy::default(),
+        };
+        let node = |with: Value| {
+            let text = json!({ "key": Key::of(&json!("node")), "stage": "fetch", "label": "fetch", "points": ["p"],
+                               "manifest": { "stage": "fetch", "version": 1, "with": with }, "reads": [], "waits": [], "resumes": false,
+                               "origins": [], "cost": crate::store::Cost::default() });
+            serde_json::from_value::<Node>(text).expect("a node")
+        };
+        let past = [manifest(json!({ "file": { "blake3": "a" } })), manifest(json!({ "positions": 10, "temperature": 1.0 }))];
+        assert!(nearest(&node(json!({ "month": { "month": "2026-07" } })), &past).is_none());
+        let found = nearest(&node(json!({ "positions": 10, "temperature": 0.8 })), &past).expect("it is alike");
+        assert_eq!(found.key, past[1].key);
     }
 
     #[test]

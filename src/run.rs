@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Exit, Fixable, exit_of};
+use crate::error::{Exit, Fixable, exit_of, hint_of};
 use crate::plan::{Node, Plan};
 use crate::progress::Tick;
 use crate::store::{Claim, Key, MadeBy, State, Store, Wait};
@@ -55,8 +55,9 @@ pub enum Event {
         hint: Option<String>,
         exit: Exit,
     },
+    /// They need what was not made; told at the end of the run.
     Skipped {
-        key: Key,
+        keys: Vec<Key>,
         because: Key,
     },
 }
@@ -111,25 +112,24 @@ pub fn run(
 ) -> Result<Run> {
     let wanted = wanted(plan, options.until.as_deref());
     let mut outcomes: BTreeMap<Key, Outcome> = BTreeMap::new();
-    let mut ended = false;
-    for node in &plan.nodes {
-        if !wanted.contains(&node.key) {
-            continue;
-        }
-        let outcome = if let Some(&because) = node.reads.iter().chain(&node.waits).find(|key| unmade(outcomes.get(key))) {
-            tell(&Event::Skipped { key: node.key, because });
-            Outcome::Skipped { because }
-        } else if ended {
-            Outcome::Pending
-        } else {
-            make(node, store, workshop, options, tell)
+    let mut ended = None;
+    for node in plan.nodes.iter().filter(|node| wanted.contains(&node.key)) {
+        let lacks = node.reads.iter().chain(&node.waits).find_map(|&key| missing(key, &outcomes));
+        let outcome = match (ended, lacks) {
+            (Some(Exit::Interrupted), _) | (Some(_), None) => Outcome::Pending,
+            (_, Some(because)) => Outcome::Skipped { because },
+            (None, None) => make(node, store, workshop, options, tell),
         };
-        if let Outcome::Failed(failure) = &outcome {
-            ended |= !options.keep_going || failure.exit == Exit::Interrupted;
+        if let Outcome::Failed(failure) = &outcome
+            && (!options.keep_going || failure.exit == Exit::Interrupted)
+        {
+            ended = Some(failure.exit);
         }
         outcomes.insert(node.key, outcome);
     }
-    Ok(Run { outcomes: plan.nodes.iter().filter_map(|node| Some((node.key, outcomes.remove(&node.key)?))).collect() })
+    let run = Run { outcomes: plan.nodes.iter().filter_map(|node| Some((node.key, outcomes.remove(&node.key)?))).collect() };
+    run.tell_skipped(tell);
+    Ok(run)
 }
 
 /// The nodes up to a stage, with all that they read and wait for; every node where no stage is named.
@@ -145,8 +145,13 @@ fn wanted(plan: &Plan, until: Option<&str>) -> BTreeSet<Key> {
     wanted
 }
 
-fn unmade(outcome: Option<&Outcome>) -> bool {
-    matches!(outcome, Some(Outcome::Failed(_) | Outcome::Skipped { .. }))
+/// The node that failed, where an input is missing for it: itself, or what it was skipped for.
+fn missing(input: Key, outcomes: &BTreeMap<Key, Outcome>) -> Option<Key> {
+    match outcomes.get(&input)? {
+        Outcome::Failed(_) => Some(input),
+        Outcome::Skipped { because } => Some(*because),
+        _ => None,
+    }
 }
 
 fn make(node: &Node, store: &Store, workshop: &mut Workshop, options: &Options, tell: &(dyn Fn(&Event) + Sync)) -> Outcome {
@@ -189,6 +194,10 @@ fn try_make(
         Claim::Make(claimed) => claimed,
     };
     tell(&Event::Started { key: node.key });
+    if let (false, Some(damage)) = (force, store.damage(&node.stage, node.key)) {
+        let text = format!("what was kept is damaged, and is made again: {damage}");
+        tell(&Event::Told { key: node.key, tick: Tick::Note { text } });
+    }
     if let State::Resumable(resume) = store.state(node.slot()) {
         tell(&Event::Resumed { key: node.key, done: resume.done, total: resume.total, unit: resume.unit });
     }
@@ -215,8 +224,7 @@ pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// An error as what a node's failure shows: the chain in one line, the hint and exit code of its [`Fixable`].
 pub fn failure_of(error: &anyhow::Error) -> Fixable {
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<Fixable>()).and_then(|fixable| fixable.hint.clone());
-    Fixable { message: format!("{error:#}"), hint, exit: exit_of(error) }
+    Fixable { message: format!("{error:#}"), hint: hint_of(error), exit: exit_of(error) }
 }
 
 impl Run {
@@ -228,156 +236,25 @@ impl Run {
         })
     }
 
+    /// One event for each node that others were skipped for.
+    fn tell_skipped(&self, tell: &(dyn Fn(&Event) + Sync)) {
+        let mut skipped: Vec<(Key, Vec<Key>)> = Vec::new();
+        for (key, outcome) in &self.outcomes {
+            let Outcome::Skipped { because } = outcome else { continue };
+            match skipped.iter_mut().find(|(cause, _)| cause == because) {
+                Some((_, keys)) => keys.push(*key),
+                None => skipped.push((*because, vec![*key])),
+            }
+        }
+        for (because, keys) in skipped {
+            tell(&Event::Skipped { keys, because });
+        }
+    }
+
     pub fn outcome(&self, key: Key) -> Option<&Outcome> {
         self.outcomes.iter().find(|(of, _)| *of == key).map(|(_, outcome)| outcome)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::{Artifact, Cx, Handle, Stage};
-    use std::sync::Mutex;
-
-    #[derive(Serialize, Deserialize)]
-    struct Step {
-        name: String,
-        after: Vec<Handle<Folder>>,
-    }
-
-    struct Folder;
-
-    impl Artifact for Folder {
-        fn open(_: &Path) -> Result<Self> {
-            Ok(Self)
-        }
-    }
-
-    impl Stage for Step {
-        const NAME: &'static str = "step";
-        const VERSION: u32 = 1;
-        const RESUMES: bool = true;
-        type Output = Folder;
-        fn run(&self, _: &Cx, _: &Path) -> Result<()> {
-            unreachable!("the tests hand in their own workshop")
-        }
-        fn detail(&self) -> String {
-            self.name.clone()
-        }
-    }
-
-    fn add(plan: &mut Plan, name: &str, after: &[Handle<Folder>]) -> Handle<Folder> {
-        plan.add(Step { name: name.into(), after: after.to_vec() }, &[])
-    }
-
-    fn go(plan: &Plan, store: &Store, keep_going: bool, work: &mut Workshop) -> Vec<String> {
-        let stop = AtomicBool::new(false);
-        let options = Options { wait: Wait::Yes, force: BTreeSet::new(), until: None, keep_going, stop: &stop };
-        let run = run(plan, store, work, &options, &|_| ()).expect("the store works");
-        let name = |key| plan.node(key).expect("in the plan").label.replace("step ", "");
-        run.outcomes
-            .iter()
-            .map(|(key, outcome)| {
-                let how = match outcome {
-                    Outcome::Kept => "kept".to_owned(),
-                    Outcome::Made { .. } => "made".to_owned(),
-                    Outcome::Failed(failure) => format!("failed: {}", failure.message),
-                    Outcome::Skipped { because } => format!("skipped for {}", name(*because)),
-                    Outcome::Pending => "pending".to_owned(),
-                };
-                format!("{} {how}", name(*key))
-            })
-            .collect()
-    }
-
-    fn writes(node: &Node, out: &Path, _: &(dyn Fn(Tick) + Sync)) -> Result<MadeBy> {
-        fs_err::write(out.join("file"), &node.label)?;
-        Ok(MadeBy::default())
-    }
-
-    fn diamond() -> Plan {
-        let mut plan = Plan::default();
-        plan.point("p");
-        let a = add(&mut plan, "a", &[]);
-        let b = add(&mut plan, "b", &[a]);
-        let c = add(&mut plan, "c", &[a]);
-        add(&mut plan, "d", &[b]);
-        add(&mut plan, "e", &[c]);
-        plan
-    }
-
-    #[test]
-    fn a_second_run_keeps_everything() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let store = Store::new(dir.path()).expect("a store");
-        assert_eq!(go(&diamond(), &store, false, &mut writes), ["a made", "b made", "c made", "d made", "e made"]);
-        assert_eq!(go(&diamond(), &store, false, &mut writes), ["a kept", "b kept", "c kept", "d kept", "e kept"]);
-    }
-
-    #[test]
-    fn a_failure_or_a_panic_skips_only_what_depends_on_it() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let store = Store::new(dir.path()).expect("a store");
-        let mut work = |node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)| match node.label.as_str() {
-            "step b" => panic!("b broke"),
-            _ => writes(node, out, tell),
-        };
-        assert_eq!(
-            go(&diamond(), &store, true, &mut work),
-            ["a made", "b failed: b broke", "c made", "d skipped for b", "e made"]
-        );
-        assert_eq!(go(&diamond(), &store, false, &mut writes), ["a kept", "b made", "c kept", "d made", "e kept"]);
-    }
-
-    #[test]
-    fn without_keep_going_the_first_failure_ends_the_run() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let store = Store::new(dir.path()).expect("a store");
-        let mut work = |node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)| match node.label.as_str() {
-            "step b" => Err(Fixable::refused("b says no").into()),
-            _ => writes(node, out, tell),
-        };
-        assert_eq!(
-            go(&diamond(), &store, false, &mut work),
-            ["a made", "b failed: b says no", "c pending", "d skipped for b", "e pending"]
-        );
-    }
-
-    #[test]
-    fn a_stage_that_resumes_sees_its_unfinished_files_and_a_failure_deletes_nothing() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let store = Store::new(dir.path()).expect("a store");
-        let mut plan = Plan::default();
-        add(&mut plan, "a", &[]);
-        let seen = Mutex::new(Vec::new());
-        let mut work = |_: &Node, out: &Path, _: &(dyn Fn(Tick) + Sync)| {
-            let found = out.join("half").exists();
-            seen.lock().expect("one thread").push(found);
-            fs_err::write(out.join("half"), "")?;
-            anyhow::ensure!(found, "stopped half-way");
-            Ok(MadeBy::default())
-        };
-        assert_eq!(go(&plan, &store, false, &mut work), ["a failed: stopped half-way"]);
-        assert_eq!(go(&plan, &store, false, &mut work), ["a made"]);
-        assert_eq!(*seen.lock().expect("one thread"), [false, true]);
-    }
-
-    #[test]
-    fn two_runners_at_once_make_each_artifact_once() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let made = std::sync::atomic::AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    let store = Store::new(dir.path()).expect("a store");
-                    let mut work = |node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)| {
-                        made.fetch_add(1, Ordering::Relaxed);
-                        writes(node, out, tell)
-                    };
-                    assert_eq!(go(&diamond(), &store, false, &mut work).len(), 5);
-                });
-            }
-        });
-        assert_eq!(made.load(Ordering::Relaxed), 5);
-    }
-}
+mod tests;

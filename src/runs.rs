@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -101,7 +101,8 @@ impl RunFolder {
 
     fn read<T: for<'de> Deserialize<'de>>(&self, file: &str) -> Result<T> {
         let path = self.path.join(file);
-        serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))
+        let read = serde_json::from_slice(&fs::read(&path)?);
+        Ok(read.map_err(|error| damaged(&path, &error))?)
     }
 
     /// Points `runs/<name>/latest` here, in one step.
@@ -112,6 +113,12 @@ impl RunFolder {
         fs_err::os::unix::fs::symlink(self.path.file_name().expect("a run has an id"), &partial)?;
         Ok(fs::rename(&partial, parent.join("latest"))?)
     }
+}
+
+/// What to say of a file of a run's folder that is there and no longer what was written.
+pub fn damaged(path: &Path, error: &serde_json::Error) -> Fixable {
+    Fixable::failed(format!("`{}` is damaged: {error}", path.display()))
+        .hint("run its experiment again: that makes a new folder, and what the store keeps is not made again")
 }
 
 /// The newest run of a name.
@@ -158,6 +165,11 @@ pub fn find(runs: &Path, wanted: &str) -> Result<RunFolder> {
         return Ok(folder);
     }
     let known = all(runs);
+    // The link is a convenience: without it the times tell which is the newest.
+    let named = known.iter().filter(|(_, record)| record.name == wanted);
+    if let Some((folder, _)) = named.max_by(|(_, a), (_, b)| a.started.cmp(&b.started)) {
+        return Ok(folder.clone());
+    }
     let matching: Vec<_> = known.iter().filter(|(_, record)| record.id.starts_with(wanted)).collect();
     match matching.as_slice() {
         [(folder, _)] => Ok(folder.clone()),

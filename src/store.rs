@@ -156,7 +156,7 @@ impl Store {
     }
 
     pub fn state(&self, slot: Slot) -> State {
-        if self.dir(slot.stage, slot.key).join(Self::MANIFEST).exists() {
+        if self.is_whole(slot) {
             return State::Kept;
         }
         let resume = self.part(slot.stage, slot.key).join(Resume::FILE);
@@ -164,6 +164,27 @@ impl Store {
             Some(resume) if slot.resumes => State::Resumable(resume),
             _ => State::Absent,
         }
+    }
+
+    fn is_whole(&self, slot: Slot) -> bool {
+        self.dir(slot.stage, slot.key).exists() && self.damage(slot.stage, slot.key).is_none()
+    }
+
+    /// What is wrong with a finished artifact, as far as names and sizes tell; `None` too where there is none.
+    pub fn damage(&self, stage: &str, key: Key) -> Option<String> {
+        let dir = self.dir(stage, key);
+        if !dir.exists() {
+            return None;
+        }
+        let manifest = match self.manifest(stage, key) {
+            Ok(manifest) => manifest,
+            Err(error) => return Some(format!("{error:#}")),
+        };
+        manifest.files.iter().find_map(|(name, digest)| match fs::metadata(dir.join(name)) {
+            Ok(found) if found.len() == digest.bytes => None,
+            Ok(found) => Some(format!("`{name}` has {} bytes, and {} were written", found.len(), digest.bytes)),
+            Err(_) => Some(format!("`{name}` is missing")),
+        })
     }
 
     /// Reads the manifest of a finished artifact.
@@ -190,11 +211,11 @@ impl Store {
     pub fn claim(&self, slot: Slot, wait: Wait, force: bool, waiting: &mut dyn FnMut(&str)) -> Result<Claim> {
         let lock = self.lock(slot, wait, waiting)?;
         let (whole, part) = (self.dir(slot.stage, slot.key), self.part(slot.stage, slot.key));
-        if !force && whole.join(Self::MANIFEST).exists() {
+        if !force && self.is_whole(slot) {
             return Ok(Claim::Kept);
         }
-        if (force || !slot.resumes) && part.exists() {
-            fs::remove_dir_all(&part)?;
+        if force || !slot.resumes || !part.is_dir() {
+            clear(&part)?;
         }
         fs::create_dir_all(&part)?;
         Ok(Claim::Make(Claimed { part, whole, key: slot.key, _lock: lock }))
@@ -228,9 +249,12 @@ impl Store {
             Err(TryLockError::Error(error)) => return Err(error).with_context(|| format!("locking `{}`", path.display())),
         }
         // The name of the holder is for people; the lock itself is the kernel's.
-        file.set_len(0)?;
-        file.rewind()?;
-        write!(file, "process {}", std::process::id())?;
+        let mut sign = || {
+            file.set_len(0)?;
+            file.rewind()?;
+            write!(file, "process {}", std::process::id())
+        };
+        sign().with_context(|| format!("writing `{}`", path.display()))?;
         Ok(file)
     }
 }
@@ -266,19 +290,26 @@ impl Claimed {
         write_whole(&self.part.join(Store::MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
         sync_dir(&self.part)?;
         if self.whole.exists() {
-            // A forced remake, or a folder without its manifest: never two names for one key.
+            // A forced remake, or something damaged: never two names for one key.
             let old = self.whole.with_extension("old");
-            if old.exists() {
-                fs::remove_dir_all(&old)?;
-            }
+            clear(&old)?;
             fs::rename(&self.whole, &old)?;
             fs::rename(&self.part, &self.whole)?;
-            fs::remove_dir_all(&old)?;
+            clear(&old)?;
         } else {
             fs::rename(&self.part, &self.whole)?;
         }
         sync_dir(self.whole.parent().expect("an artifact lies in the folder of its stage"))?;
         Ok(manifest)
+    }
+}
+
+/// Removes whatever lies under a name, if anything does.
+fn clear(path: &Path) -> Result<()> {
+    match fs::symlink_metadata(path) {
+        Err(_) => Ok(()),
+        Ok(found) if found.is_dir() => Ok(fs::remove_dir_all(path)?),
+        Ok(_) => Ok(fs::remove_file(path)?),
     }
 }
 

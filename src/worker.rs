@@ -175,11 +175,18 @@ impl Worker {
     /// The error that tells how the worker ended.
     fn crash(&mut self, label: &str) -> anyhow::Error {
         self.requests = None;
-        let ended = self.child.wait().map_or_else(|error| format!("ended: {error}"), how);
+        let status = self.child.wait();
+        let killed = status.as_ref().is_ok_and(|status| status.signal() == Some(libc::SIGKILL));
+        let ended = status.map_or_else(|error| format!("ended: {error}"), how);
         let words = self.last_words.lock().expect("no holder panics").join("\n  ");
+        let lacks_memory = killed || words.contains("memory allocation");
         let said = if words.is_empty() { String::new() } else { format!("; its last words:\n  {words}") };
         Fixable::failed(format!("the worker {ended} in the midst of `{label}`{said}"))
-            .hint("run it again: what was finished is kept, and a training goes on from its last checkpoint")
+            .hint(if lacks_memory {
+                "memory ran out, by all appearance: lower train.batch, model.context or the model's size, or free some; what was finished is kept"
+            } else {
+                "run it again: what was finished is kept, and a training goes on from its last checkpoint"
+            })
             .into()
     }
 }

@@ -1,7 +1,5 @@
 //! `philidor mine FILE`: plays engine games and writes them as a month of the public archive.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the file's path is the output; the rest is told beside it")]
-
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +19,7 @@ use crate::experiment;
 use crate::progress::{Progress, Tick};
 use crate::text::{bytes, plural, thousands};
 use crate::ui::paint::Paint;
+use crate::ui::say::{answer, aside};
 
 pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
     let config = experiment::mine::load(&args.file)?;
@@ -38,7 +37,7 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
             bar.set_length(total);
             bar.set_position(done);
         }
-        Tick::Note { text } => bar.suspend(|| eprintln!("{text}")),
+        Tick::Note { text } => bar.suspend(|| aside(text)),
         Tick::Metric { .. } => (),
     };
     let report = mine::mine(&config, &machine.stockfish, machine.threads(), &out, &Progress::new(&tell, &stop));
@@ -47,21 +46,17 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
     let counts = |of: &BTreeMap<String, u64>| {
         of.iter().map(|(name, games)| format!("{name} {}", thousands(*games))).collect::<Vec<_>>().join(", ")
     };
-    eprintln!(
-        "{}",
-        paint.bold(&format!(
-            "{}, {} plies, {} ({} of text)",
-            plural("game", report.games),
-            thousands(report.plies),
-            bytes(report.file_bytes),
-            bytes(report.text_bytes)
-        ))
-    );
-    eprintln!("  speeds: {}", counts(&report.speeds));
-    eprintln!("  terminations: {}", counts(&report.terminations));
-    eprintln!("  ends: {}", counts(&report.ends));
-    println!("{}", out.display());
-    Ok(())
+    aside(paint.bold(&format!(
+        "{}, {} plies, {} ({} of text)",
+        plural("game", report.games),
+        thousands(report.plies),
+        bytes(report.file_bytes),
+        bytes(report.text_bytes)
+    )));
+    aside(format!("  speeds: {}", counts(&report.speeds)));
+    aside(format!("  terminations: {}", counts(&report.terminations)));
+    aside(format!("  ends: {}", counts(&report.ends)));
+    Ok(answer(out.display())?)
 }
 
 /// `mined-2026-01.mine.toml` makes `mined-2026-01.pgn.zst`.

@@ -1,6 +1,6 @@
 //! `philidor plan`: what a run would make, why, and how long it takes. Makes nothing.
 
-#![expect(clippy::print_stdout, reason = "a plan is what was asked for")]
+use std::io::Write as _;
 
 use anyhow::Result;
 use serde_json::json;
@@ -15,6 +15,7 @@ use crate::plan::Node;
 use crate::store::{Resume, State};
 use crate::text::{bytes, duration, plural, si, thousands};
 use crate::ui::paint::Paint;
+use crate::ui::say::answer;
 
 pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
     let mut left = false;
@@ -22,7 +23,8 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
     for file in &args.asked.files {
         let session = session::open(file, &args.asked.sets)?;
         if args.resolved || args.origin {
-            print!("{}", session.loaded.all_resolved(if args.origin { Show::Origins } else { Show::Values }));
+            let shown = session.loaded.all_resolved(if args.origin { Show::Origins } else { Show::Values });
+            std::io::stdout().lock().write_all(shown.as_bytes())?;
             continue;
         }
         let lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session)).collect();
@@ -30,11 +32,11 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
         if args.json {
             documents.push(document(&session, &lines));
         } else {
-            show(&session, &lines, paint);
+            show(&session, &lines, paint)?;
         }
     }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&json!({ "schema": 1, "plans": documents }))?);
+        answer(serde_json::to_string_pretty(&json!({ "schema": 1, "plans": documents }))?)?;
     }
     Ok((args.check && left).then_some(Exit::Incomplete))
 }
@@ -56,26 +58,27 @@ impl<'a> Line<'a> {
     }
 }
 
-fn show(session: &Session, lines: &[Line], paint: Paint) {
-    println!("{}", headline(session, lines, paint));
+fn show(session: &Session, lines: &[Line], paint: Paint) -> Result<()> {
+    answer(headline(session, lines, paint))?;
     let width = lines.iter().map(|line| line.node.label.len()).max().unwrap_or(0).min(48);
     for line in lines {
         let label = &line.node.label;
         let key = paint.dim(&line.node.key.to_string());
         match &line.state {
-            State::Kept => println!("  {}    {label:<width$}  {key}", paint.dim("kept")),
-            State::Resumable(Resume { done, total, unit }) => println!(
+            State::Kept => answer(format!("  {}    {label:<width$}  {key}", paint.dim("kept")))?,
+            State::Resumable(Resume { done, total, unit }) => answer(format!(
                 "  {}  {label:<width$}  {key}  at {} of {} {unit}{}",
                 paint.yellow("resume"),
                 thousands(*done),
                 thousands(*total),
                 takes(line)
-            ),
+            ))?,
             State::Absent => {
-                println!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line));
+                answer(format!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line)))?;
             }
         }
     }
+    Ok(())
 }
 
 fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
@@ -124,6 +127,7 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
 fn reason(line: &Line, session: &Session) -> String {
     match &line.why {
         None | Some(Why::New) => "new".to_owned(),
+        Some(Why::Damaged { damage }) => format!("damaged: {damage}"),
         Some(Why::Inputs { inputs, .. }) => format!("since {} changes", inputs.join(" and ")),
         Some(Why::Changed { changes, .. }) => {
             let mut told: Vec<String> =

@@ -1,7 +1,5 @@
 //! `philidor report RUN`: draws the report again, from what the store holds.
 
-#![expect(clippy::print_stdout, reason = "the report's path is the output")]
-
 use anyhow::Result;
 
 use crate::cli::ReportArgs;
@@ -9,11 +7,11 @@ use crate::commands::session;
 use crate::report;
 use crate::runs;
 use crate::store::Store;
+use crate::ui::say::answer;
 
 pub fn report(args: &ReportArgs) -> Result<()> {
     let machine = session::machine()?;
     let folder = runs::find(&machine.runs, &args.run)?;
     let written = report::write(&folder.path, &Store::at(&machine.store))?;
-    println!("{}", written.html.display());
-    Ok(())
+    Ok(answer(written.html.display())?)
 }

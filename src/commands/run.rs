@@ -1,7 +1,5 @@
 //! `philidor run`: makes what is not kept, tells what happens, and writes the report.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the report's path is the output; the rest is told beside it")]
-
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -22,13 +20,15 @@ use crate::stages::Workshop;
 use crate::store::{State, Store, Wait};
 use crate::text::{duration, plural};
 use crate::ui::journal::Journal;
+use crate::ui::log::Log;
 use crate::ui::paint::Paint;
 use crate::ui::progress::Progress;
+use crate::ui::say::{answer, aside};
 
 pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
     let stop = stop_on_signals()?;
     let mut documents = Vec::new();
-    let mut exit = None;
+    let (mut exit, mut printed) = (None, Ok(()));
     for file in &args.asked.files {
         let session = session::open(file, &args.asked.sets)?;
         for stage in args.until.iter().chain(&args.force) {
@@ -38,7 +38,7 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
         if args.json {
             documents.push(ended.document);
         } else if let Some(page) = &ended.page {
-            println!("{page}");
+            printed = printed.and(answer(page));
         }
         exit = exit.or(ended.exit);
         if ended.exit == Some(Exit::Interrupted) || (ended.exit.is_some() && !args.keep_going) {
@@ -46,7 +46,11 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
         }
     }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&json!({ "schema": 1, "runs": documents }))?);
+        printed = answer(serde_json::to_string_pretty(&json!({ "schema": 1, "runs": documents }))?);
+    }
+    // How the run ended says more than that nobody read where its report is.
+    if exit.is_none() {
+        printed?;
     }
     Ok(exit)
 }
@@ -68,8 +72,10 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     };
     let journal = Journal::append(&folder.path.join("events.jsonl"))?;
     let progress = Progress::new(plan, paint);
+    let log = Log::append(&folder.path.join("log.txt"), plan)?;
     let tell = |event: &Event| {
         journal.write(event);
+        log.write(event);
         progress.show(event);
     };
     let options = Options {
@@ -89,9 +95,9 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     let written =
         report::write(&folder.path, &store).with_context(|| format!("drawing the report of `{}`", folder.path.display()))?;
     let exit = done.exit();
-    eprintln!("{}", summary(session, &done, began.elapsed().as_secs_f64(), paint));
+    aside(summary(session, &done, began.elapsed().as_secs_f64(), paint));
     if exit == Some(Exit::Interrupted) {
-        eprintln!("\nInterrupted, and the work is kept. It goes on with:\n  {command}");
+        aside(format!("\nInterrupted, and the work is kept. It goes on with:\n  {command}"));
     }
     let page = short_path(&written.html);
     let document = json!({ "name": record.name, "id": record.id, "outcome": record.outcome, "folder": folder.path, "report": written.html,
@@ -104,6 +110,7 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
 fn finished_before(session: &Session, args: &RunArgs) -> Option<(RunFolder, RunRecord)> {
     let folder = runs::latest(&session.loaded.machine.runs, session.loaded.name())?;
     let record = folder.record().ok()?;
+    folder.plan().ok()?;
     let same = folder.resolved().ok()? == resolved(session);
     let kept = session.plan.nodes.iter().all(|node| session.store.state(node.slot()) == State::Kept);
     let done = record.outcome == "done" && args.force.is_empty() && args.until.is_none();
@@ -175,7 +182,7 @@ fn summary(session: &Session, done: &Run, seconds: f64, paint: Paint) -> String 
     let count = |is: fn(&Outcome) -> bool| done.outcomes.iter().filter(|(_, outcome)| is(outcome)).count();
     let made = count(|outcome| matches!(outcome, Outcome::Made { .. }));
     let kept = count(|outcome| matches!(outcome, Outcome::Kept));
-    let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+    let failed = count(|outcome| matches!(outcome, Outcome::Failed(failure) if failure.exit != Exit::Interrupted));
     let left = session.plan.nodes.len() - made - kept - failed;
     let mut parts = vec![format!("{} made", plural("node", made as u64)), format!("{kept} kept")];
     if failed > 0 {

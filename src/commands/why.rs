@@ -1,7 +1,5 @@
 //! `philidor why FILE STAGE`: why nodes would be made again, field by field, or what they were made of.
 
-#![expect(clippy::print_stdout, reason = "the reason is what was asked for")]
-
 use anyhow::Result;
 
 use crate::cli::WhyArgs;
@@ -11,6 +9,7 @@ use crate::explain::{self, Why};
 use crate::store::State;
 use crate::text::duration;
 use crate::ui::paint::Paint;
+use crate::ui::say::answer;
 
 pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
     let session = session::open(&args.file, &args.sets)?;
@@ -20,25 +19,30 @@ pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
         session::check_stage(&session.plan, &args.stage)?;
     }
     for node in nodes {
-        println!("{}  {}", paint.bold(&node.label), node.key);
+        answer(format!("{}  {}", paint.bold(&node.label), node.key))?;
         match session.store.state(node.slot()) {
             State::Kept => {
                 let made_by = session.store.manifest(&node.stage, node.key)?.made_by;
-                println!("  kept: made {} in {} on {}", made_by.at, duration(made_by.seconds), made_by.host);
+                answer(format!("  kept: made {} in {} on {}", made_by.at, duration(made_by.seconds), made_by.host))?;
             }
-            State::Resumable(resume) => println!("  unfinished: goes on at {} of {} {}", resume.done, resume.total, resume.unit),
+            State::Resumable(resume) => {
+                answer(format!("  unfinished: goes on at {} of {} {}", resume.done, resume.total, resume.unit))?
+            }
             State::Absent => match explain::why(node, &session.plan, &session.before, &session.store) {
-                Why::New => println!("  never made before"),
-                Why::Inputs { from, inputs } => println!("  was {from}; remade since its inputs change: {}", inputs.join(", ")),
+                Why::New => answer("  never made before")?,
+                Why::Damaged { damage } => answer(format!("  made before, and damaged: {damage}"))?,
+                Why::Inputs { from, inputs } => {
+                    answer(format!("  was {from}; remade since its inputs change: {}", inputs.join(", ")))?
+                }
                 Why::Changed { from, changes } => {
-                    println!("  was {from}; what differs:");
+                    answer(format!("  was {from}; what differs:"))?;
                     for change in changes {
-                        println!("    {change}{}", origin(&change, &session));
+                        answer(format!("    {change}{}", origin(&change, &session)))?;
                     }
                 }
             },
         }
-        println!("{}", indent(&serde_json::to_string_pretty(&node.manifest)?, paint));
+        answer(indent(&serde_json::to_string_pretty(&node.manifest)?, paint))?;
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ impl TokenFile {
                 ends.display(),
                 file.ends.len()
             ))
-            .hint("philidor verify names the damaged artifact")
+            .hint("make it again, with --force and the name of its stage")
             .into());
         }
         Ok(file)

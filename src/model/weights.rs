@@ -12,7 +12,7 @@ use super::config::ModelConfig;
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::error::Fixable;
 
-/// All parameters, float32; or matrices in another kind, after [`Weights::cast`].
+/// All parameters, float32; or matrices in another kind, after `cast`.
 pub struct Weights {
     /// [v, c], for the lookup.
     pub tok_emb: Tensor,

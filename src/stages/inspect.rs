@@ -122,7 +122,7 @@ fn why(token: u16, illegal: Illegal) -> String {
 
 fn refused(side: &str, game: usize, ply: usize, why: &str) -> anyhow::Error {
     Fixable::refused(format!("game {game} of {side} does not replay: at ply {ply}, {why}"))
-        .hint("the token files are damaged or wrongly made; philidor verify tells which")
+        .hint("the token files are damaged or wrongly made: make them again, with --force parse --force encode")
         .into()
 }
 

@@ -2,5 +2,8 @@
 
 pub mod error;
 pub mod journal;
+pub mod lines;
+pub mod log;
 pub mod paint;
 pub mod progress;
+pub mod say;

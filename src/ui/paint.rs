@@ -20,6 +20,11 @@ impl Paint {
         Self { on }
     }
 
+    /// No colour at all, for files.
+    pub fn none() -> Self {
+        Self { on: false }
+    }
+
     /// The same choice, for what goes to stdout.
     pub fn for_stdout(color: Color) -> Self {
         match color {

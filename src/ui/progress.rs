@@ -1,7 +1,5 @@
 //! Events to the terminal: bars where there is one, plain lines where there is none.
 
-#![expect(clippy::print_stderr, reason = "this is where progress is printed")]
-
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
@@ -14,15 +12,16 @@ use crate::progress::Tick;
 use crate::run::Event;
 use crate::store::Key;
 use crate::text::{bytes, duration, thousands};
+use crate::ui::lines::Lines;
 use crate::ui::paint::Paint;
+use crate::ui::say::aside;
 
 /// Without a terminal, how often a long stage says how far it is.
 const PLAIN_EVERY: Duration = Duration::from_secs(15);
 
 pub struct Progress {
-    labels: BTreeMap<Key, String>,
-    paint: Paint,
-    /// One line that is redrawn; hidden where stderr is no terminal.
+    lines: Lines,
+    /// One line that is redrawn; absent where stderr is no terminal.
     bar: Option<ProgressBar>,
     state: Mutex<State>,
 }
@@ -30,66 +29,42 @@ pub struct Progress {
 struct State {
     /// The numbers last told, such as the loss.
     metrics: BTreeMap<String, f64>,
-    /// Where the node at hand began, when it first told how far it was, and how far that was.
+    /// When the node at hand first told how far it was, and how far that was.
     first: Option<(Instant, u64)>,
     spoke: Instant,
 }
 
+impl State {
+    fn new() -> Self {
+        Self { metrics: BTreeMap::new(), first: None, spoke: Instant::now() }
+    }
+}
+
 impl Progress {
     pub fn new(plan: &Plan, paint: Paint) -> Self {
-        let width = plan.nodes.iter().map(|node| node.label.len()).max().unwrap_or(0).min(48);
-        let labels = plan.nodes.iter().map(|node| (node.key, format!("{:<width$}", node.label))).collect();
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::no_length()
-                .with_style(ProgressStyle::with_template("{spinner} {msg}").expect("a constant template"));
+                .with_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("a constant template"));
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { labels, paint, bar, state: Mutex::new(State { metrics: BTreeMap::new(), first: None, spoke: Instant::now() }) }
+        Self { lines: Lines::new(plan, paint), bar, state: Mutex::new(State::new()) }
     }
 
     pub fn show(&self, event: &Event) {
-        let paint = self.paint;
-        match event {
-            Event::Kept { key } => {
-                self.line(&format!("{}     {}  {}", paint.dim("kept"), self.label(*key), paint.dim(&key.to_string())));
-            }
-            Event::Waiting { key, holder } => {
-                self.line(&format!("{}  {}  for {holder}", paint.yellow("waiting"), self.label(*key)));
-            }
-            Event::Started { key } => self.started(*key),
-            Event::Resumed { key, done, total, unit } => {
-                self.line(&format!(
-                    "{}   {}  at {} of {} {unit}",
-                    paint.yellow("resume"),
-                    self.label(*key),
-                    thousands(*done),
-                    thousands(*total)
-                ));
-            }
-            Event::Told { key, tick } => self.told(*key, tick),
-            Event::Made { key, seconds, bytes: size } => self.line(&format!(
-                "{}     {}  {}  {}, {}",
-                paint.green("made"),
-                self.label(*key),
-                paint.dim(&key.to_string()),
-                duration(*seconds),
-                bytes(*size)
-            )),
-            Event::Failed { key, message, hint, .. } => {
-                self.line(&format!("{}   {}  {message}", paint.red("failed"), self.label(*key)));
-                if let Some(hint) = hint {
-                    self.line(&format!("         {}: {hint}", paint.bold("hint")));
+        match (event, &self.bar) {
+            (Event::Started { key }, bar) => {
+                *self.state.lock().expect("no holder panics") = State::new();
+                match bar {
+                    Some(bar) => bar.set_message(self.lines.name(*key).to_owned()),
+                    None => self.print(event),
                 }
             }
-            Event::Skipped { key, because } => {
-                self.line(&format!(
-                    "{}  {}  needs {}",
-                    paint.yellow("skipped"),
-                    self.label(*key),
-                    self.label(*because).trim_end()
-                ));
+            (Event::Told { key, tick: Tick::Done { done, total, unit } }, _) => self.how_far(*key, *done, *total, unit),
+            (Event::Told { tick: Tick::Metric { name, value, .. }, .. }, _) => {
+                self.state.lock().expect("no holder panics").metrics.insert(name.clone(), *value);
             }
+            _ => self.print(event),
         }
     }
 
@@ -100,50 +75,27 @@ impl Progress {
         }
     }
 
-    fn label(&self, key: Key) -> &str {
-        self.labels.get(&key).map_or("", String::as_str)
-    }
-
-    fn started(&self, key: Key) {
+    fn how_far(&self, key: Key, done: u64, total: u64, unit: &str) {
         let mut state = self.state.lock().expect("no holder panics");
-        *state = State { metrics: BTreeMap::new(), first: None, spoke: Instant::now() };
+        let (since, from) = *state.first.get_or_insert((Instant::now(), done));
+        let left = left(since.elapsed(), done.saturating_sub(from), total.saturating_sub(done));
+        let text = format!("{}  {}{left}{}", self.lines.name(key), how_far(done, total, unit), metrics(&state.metrics));
         match &self.bar {
-            Some(bar) => bar.set_message(self.label(key).trim_end().to_owned()),
-            None => self.line(&format!("making   {}", self.label(key).trim_end())),
+            Some(bar) => bar.set_message(text),
+            None if state.spoke.elapsed() >= PLAIN_EVERY => {
+                state.spoke = Instant::now();
+                aside(format!("         {text}"));
+            }
+            None => (),
         }
     }
 
-    fn told(&self, key: Key, tick: &Tick) {
-        let mut state = self.state.lock().expect("no holder panics");
-        match tick {
-            Tick::Metric { name, value, .. } => {
-                state.metrics.insert(name.clone(), *value);
+    fn print(&self, event: &Event) {
+        for line in self.lines.of(event) {
+            match &self.bar {
+                Some(bar) => bar.suspend(|| aside(&line)),
+                None => aside(&line),
             }
-            Tick::Note { text } => self.line(&format!("         {text}")),
-            Tick::Done { done, total, unit } => {
-                let (since, from) = *state.first.get_or_insert((Instant::now(), *done));
-                let text = format!(
-                    "{}{}{}",
-                    how_far(*done, *total, unit),
-                    left(since.elapsed(), done - from.min(*done), total.saturating_sub(*done)),
-                    metrics(&state.metrics)
-                );
-                match &self.bar {
-                    Some(bar) => bar.set_message(format!("{}  {text}", self.label(key).trim_end())),
-                    None if state.spoke.elapsed() >= PLAIN_EVERY => {
-                        state.spoke = Instant::now();
-                        self.line(&format!("         {}  {text}", self.label(key).trim_end()));
-                    }
-                    None => (),
-                }
-            }
-        }
-    }
-
-    fn line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use fs_err as fs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,7 @@ use crate::corpus::config;
 use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
+use crate::runs::damaged;
 use crate::store::{Key, Store};
 
 #[derive(Deserialize)]
@@ -51,7 +52,7 @@ fn needed<T: DeserializeOwned>(path: &Path) -> Result<T> {
         Fixable::usage(format!("`{}` is not there, so this is no run's folder", path.display()))
             .hint("`philidor ls` lists the runs")
     })?;
-    serde_json::from_slice(&bytes).with_context(|| format!("reading `{}`", path.display()))
+    Ok(serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error))?)
 }
 
 impl Point {

@@ -1,0 +1,75 @@
+//! Events as lines of text: the same words on the terminal and in the log.
+
+use std::collections::BTreeMap;
+
+use crate::error::Exit;
+use crate::plan::Plan;
+use crate::progress::Tick;
+use crate::run::Event;
+use crate::store::Key;
+use crate::text::{bytes, duration, thousands};
+use crate::ui::paint::Paint;
+
+/// Labels longer than this are not padded to.
+const WIDEST_LABEL: usize = 48;
+
+/// So many of the nodes that were skipped for one reason are named.
+const NAMED: usize = 4;
+
+pub struct Lines {
+    labels: BTreeMap<Key, String>,
+    paint: Paint,
+}
+
+impl Lines {
+    pub fn new(plan: &Plan, paint: Paint) -> Self {
+        let width = plan.nodes.iter().map(|node| node.label.len()).max().unwrap_or(0).min(WIDEST_LABEL);
+        let labels = plan.nodes.iter().map(|node| (node.key, format!("{:<width$}", node.label))).collect();
+        Self { labels, paint }
+    }
+
+    /// The node's name, without the padding that lines up what follows it.
+    pub fn name(&self, key: Key) -> &str {
+        self.label(key).trim_end()
+    }
+
+    fn label(&self, key: Key) -> &str {
+        self.labels.get(&key).map_or("", String::as_str)
+    }
+
+    /// What an event says; nothing for those that only move a bar.
+    pub fn of(&self, event: &Event) -> Vec<String> {
+        let paint = self.paint;
+        match event {
+            Event::Kept { key } => {
+                vec![format!("{}     {}  {}", paint.dim("kept"), self.label(*key), paint.dim(&key.to_string()))]
+            }
+            Event::Waiting { key, holder } => vec![format!("{}  {}  for {holder}", paint.yellow("waiting"), self.label(*key))],
+            Event::Started { key } => vec![format!("{}   {}", paint.dim("making"), self.name(*key))],
+            Event::Resumed { key, done, total, unit } => {
+                let (done, total) = (thousands(*done), thousands(*total));
+                vec![format!("{}   {}  at {done} of {total} {unit}", paint.yellow("resume"), self.label(*key))]
+            }
+            Event::Told { tick: Tick::Note { text }, .. } => vec![format!("         {text}")],
+            Event::Told { .. } => Vec::new(),
+            Event::Made { key, seconds, bytes: size } => {
+                let (label, short) = (self.label(*key), paint.dim(&key.to_string()));
+                vec![format!("{}     {label}  {short}  {}, {}", paint.green("made"), duration(*seconds), bytes(*size))]
+            }
+            Event::Failed { key, message, exit: Exit::Interrupted, .. } => {
+                vec![format!("{}  {}  {message}", paint.yellow("stopped"), self.label(*key))]
+            }
+            Event::Failed { key, message, hint, .. } => {
+                let failed = format!("{}   {}  {message}", paint.red("failed"), self.label(*key));
+                let hint = hint.as_ref().map(|hint| format!("         {}: {hint}", paint.bold("hint")));
+                std::iter::once(failed).chain(hint).collect()
+            }
+            Event::Skipped { keys, because } => {
+                let names: Vec<&str> = keys.iter().take(NAMED).map(|key| self.name(*key)).collect();
+                let more = if keys.len() > NAMED { format!(" and {} more", keys.len() - NAMED) } else { String::new() };
+                let need = if keys.len() == 1 { "needs" } else { "need" };
+                vec![format!("{}  {}{more}: {need} {}", paint.yellow("skipped"), names.join(", "), self.name(*because))]
+            }
+        }
+    }
+}
