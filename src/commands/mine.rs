@@ -46,19 +46,17 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
     let counts = |of: &BTreeMap<String, u64>| {
         of.iter().map(|(name, games)| format!("{name} {}", thousands(*games))).collect::<Vec<_>>().join(", ")
     };
-    aside(
-        paint.bold(&format!(
-            "{}, {} plies, {} ({} of text)",
-            plural("game", report.games),
-            thousands(report.plies),
-            bytes(report.file_bytes),
-            bytes(report.text_bytes)
-        ))
-    );
+    aside(paint.bold(&format!(
+        "{}, {} plies, {} ({} of text)",
+        plural("game", report.games),
+        thousands(report.plies),
+        bytes(report.file_bytes),
+        bytes(report.text_bytes)
+    )));
     aside(format!("  speeds: {}", counts(&report.speeds)));
     aside(format!("  terminations: {}", counts(&report.terminations)));
     aside(format!("  ends: {}", counts(&report.ends)));
-    Ok(answer(out.display())?)
+    answer(out.display())
 }
 
 /// `mined-2026-01.mine.toml` makes `mined-2026-01.pgn.zst`.
