@@ -183,7 +183,7 @@ impl Worker {
         let said = if words.is_empty() { String::new() } else { format!("; its last words:\n  {words}") };
         Fixable::failed(format!("the worker {ended} in the midst of `{label}`{said}"))
             .hint(if may_lack_memory {
-                "run it again: what was finished is kept; where it was memory that ran out, lower train.batch or the model's size first"
+                "run it again: what was finished is kept, and a training goes on from its last checkpoint; if memory ran out, lower train.batch first"
             } else {
                 "run it again: what was finished is kept, and a training goes on from its last checkpoint"
             })

@@ -38,16 +38,16 @@ fn a_file_in_the_way_of_the_store_is_named_with_a_next_step() {
 fn a_run_whose_records_are_damaged_says_so_and_the_next_run_is_a_new_one() {
     let lab = Lab::new();
     lab.philidor(&["run", "tiny.toml", "--until", "parse"]).ended(0);
+    std::fs::remove_file(lab.path("runs/tiny/latest")).expect("a link");
+    lab.philidor(&["show", "tiny"]).ended(0);
+    lab.philidor(&["run", "tiny.toml", "--until", "parse"]).ended(0);
     for file in ["plan.json", "resolved.json"] {
         lab.write(&format!("runs/tiny/latest/{file}"), "{");
         let said = lab.philidor(&["report", "tiny"]).ended(1);
         assert!(said.stderr.contains(&format!("{file}` is damaged")) && said.stderr.contains("hint: "), "{}", said.stderr);
     }
-    std::fs::remove_file(lab.path("runs/tiny/latest")).expect("a link");
-    lab.philidor(&["show", "tiny"]).ended(1);
     lab.philidor(&["run", "tiny.toml", "--until", "parse"]).ended(0);
-    std::fs::remove_file(lab.path("runs/tiny/latest")).expect("a link");
-    lab.philidor(&["show", "tiny"]).ended(0);
+    lab.philidor(&["report", "tiny"]).ended(0);
 }
 
 #[test]
