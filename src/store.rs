@@ -111,8 +111,18 @@ pub enum Claim {
 pub struct Claimed {
     part: PathBuf,
     whole: PathBuf,
+    replaces: Replaces,
     key: Key,
     _lock: File,
+}
+
+/// What may lie under the key of an artifact that is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replaces {
+    /// A whole one, which the user wants made again.
+    Outdated,
+    /// One that lacks files.
+    Damaged,
 }
 
 const SPENT: &str = ".seconds";
@@ -218,7 +228,8 @@ impl Store {
             clear(&part)?;
         }
         fs::create_dir_all(&part)?;
-        Ok(Claim::Make(Claimed { part, whole, key: slot.key, _lock: lock }))
+        let replaces = if force { Replaces::Outdated } else { Replaces::Damaged };
+        Ok(Claim::Make(Claimed { part, whole, replaces, key: slot.key, _lock: lock }))
     }
 
     /// Holds the unfinished folder of a node, waiting for whoever still writes there.
@@ -290,12 +301,17 @@ impl Claimed {
         write_whole(&self.part.join(Store::MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
         sync_dir(&self.part)?;
         if self.whole.exists() {
-            // A forced remake, or something damaged: never two names for one key.
-            let old = self.whole.with_extension("old");
+            let old = self.whole.with_extension(match self.replaces {
+                Replaces::Outdated => "old",
+                // Hours of training may be in it yet: it is for its owner to throw away.
+                Replaces::Damaged => "damaged",
+            });
             clear(&old)?;
             fs::rename(&self.whole, &old)?;
             fs::rename(&self.part, &self.whole)?;
-            clear(&old)?;
+            if self.replaces == Replaces::Outdated {
+                clear(&old)?;
+            }
         } else {
             fs::rename(&self.part, &self.whole)?;
         }
