@@ -3,6 +3,7 @@
 //! Everything else is a plain [`anyhow::Error`]. `ui::error` prints both; `main` turns them into a code.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use serde::{Deserialize, Serialize};
 
@@ -97,24 +98,37 @@ pub fn hint_of(error: &anyhow::Error) -> Option<String> {
     {
         return fixable.hint.clone();
     }
-    let code = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error())?;
-    let hint = match code {
-        libc::ENOSPC | libc::EDQUOT => {
+    let hint = match io_kind(error)? {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make space there, or name another place (`store` and `runs` in philidor.toml); the same command goes on with what is kept"
         }
-        libc::EACCES | libc::EPERM | libc::EROFS => {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "make it writable, or name another place (`store` and `runs` in philidor.toml)"
         }
-        libc::ENOTDIR | libc::EISDIR | libc::EEXIST | libc::ENOTEMPTY | libc::ELOOP => {
+        ErrorKind::NotADirectory | ErrorKind::IsADirectory | ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty => {
             "something else lies there: move it away, or name another place (`store` and `runs` in philidor.toml)"
         }
-        libc::ENOENT => "it, or the folder it lies in, was taken away: put it back, or make it again",
-        libc::EIO => "the disk fails: look at the system's log",
-        libc::EMFILE | libc::ENFILE => "too many files are open: raise `ulimit -n`",
-        libc::ENAMETOOLONG => "choose a shorter name",
+        ErrorKind::NotFound => "it, or the folder it lies in, was taken away: put it back, or make it again",
+        ErrorKind::InvalidFilename => "choose a shorter name",
+        // A loop of links, a failing disk, too many open files: the system's words say it, and none is a bug of ours.
+        _ if raw(error).is_some_and(|code| [libc::ELOOP, libc::EIO, libc::EMFILE, libc::ENFILE].contains(&code)) => {
+            "the system refuses this, and says why above"
+        }
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+/// What the system refused, where it is at the root of an error.
+pub fn io_kind(error: &anyhow::Error) -> Option<ErrorKind> {
+    error.chain().find_map(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        io.or_else(|| cause.downcast_ref::<serde_json::Error>()?.io_error_kind())
+    })
+}
+
+fn raw(error: &anyhow::Error) -> Option<i32> {
+    error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error())
 }
 
 /// The exit code of any error: that of the [`Fixable`] in its chain, else 1.
@@ -134,7 +148,11 @@ mod tests {
         assert!(hint_of(&error).expect("a hint").starts_with("make space"));
         let wrapped = anyhow::Error::new(fs_err::read("/").expect_err("a folder is no file"));
         assert!(hint_of(&wrapped).expect("a hint").contains("move it away"));
-        let ours = anyhow::Error::new(full()).context(Fixable::failed("no").hint("ours"));
+        let through_json =
+            serde_json::to_writer(fs_err::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it"), "a");
+        let through_json = anyhow::Error::new(through_json.expect_err("it is full"));
+        assert!(hint_of(&through_json).expect("a hint").starts_with("make space"));
+        let ours = anyhow::Error::new(Fixable::failed("no").hint("ours")).context("more");
         assert_eq!(hint_of(&ours).as_deref(), Some("ours"));
         assert_eq!(hint_of(&anyhow::anyhow!("a bug")), None);
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Parser as _;
 use philidor::cli::{Cli, Command};
 use philidor::commands;
-use philidor::error::{Exit, exit_of};
+use philidor::error::{Exit, exit_of, io_kind};
 use philidor::ui::paint::Paint;
 
 fn main() -> ExitCode {
@@ -42,8 +42,5 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
 
 /// Whoever read our output has seen enough: no failure of ours.
 fn broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    io_kind(error) == Some(std::io::ErrorKind::BrokenPipe)
 }

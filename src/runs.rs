@@ -166,8 +166,8 @@ pub fn find(runs: &Path, wanted: &str) -> Result<RunFolder> {
     }
     let known = all(runs);
     // The link is a convenience: without it the times tell which is the newest.
-    let named = known.iter().filter(|(_, record)| record.name == wanted);
-    if let Some((folder, _)) = named.max_by(|(_, a), (_, b)| a.started.cmp(&b.started)) {
+    let of_that_name = known.iter().filter(|(_, record)| record.name == wanted);
+    if let Some((folder, _)) = of_that_name.max_by(|(_, a), (_, b)| a.started.cmp(&b.started)) {
         return Ok(folder.clone());
     }
     let matching: Vec<_> = known.iter().filter(|(_, record)| record.id.starts_with(wanted)).collect();

@@ -179,11 +179,11 @@ impl Worker {
         let killed = status.as_ref().is_ok_and(|status| status.signal() == Some(libc::SIGKILL));
         let ended = status.map_or_else(|error| format!("ended: {error}"), how);
         let words = self.last_words.lock().expect("no holder panics").join("\n  ");
-        let lacks_memory = killed || words.contains("memory allocation");
+        let may_lack_memory = killed || words.contains("memory allocation");
         let said = if words.is_empty() { String::new() } else { format!("; its last words:\n  {words}") };
         Fixable::failed(format!("the worker {ended} in the midst of `{label}`{said}"))
-            .hint(if lacks_memory {
-                "memory ran out, by all appearance: lower train.batch, model.context or the model's size, or free some; what was finished is kept"
+            .hint(if may_lack_memory {
+                "run it again: what was finished is kept, and a training goes on from its last checkpoint; if memory ran out, lower train.batch first"
             } else {
                 "run it again: what was finished is kept, and a training goes on from its last checkpoint"
             })

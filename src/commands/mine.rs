@@ -56,7 +56,7 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
     aside(format!("  speeds: {}", counts(&report.speeds)));
     aside(format!("  terminations: {}", counts(&report.terminations)));
     aside(format!("  ends: {}", counts(&report.ends)));
-    Ok(answer(out.display())?)
+    answer(out.display())
 }
 
 /// `mined-2026-01.mine.toml` makes `mined-2026-01.pgn.zst`.

@@ -26,13 +26,13 @@ pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
                 answer(format!("  kept: made {} in {} on {}", made_by.at, duration(made_by.seconds), made_by.host))?;
             }
             State::Resumable(resume) => {
-                answer(format!("  unfinished: goes on at {} of {} {}", resume.done, resume.total, resume.unit))?
+                answer(format!("  unfinished: goes on at {} of {} {}", resume.done, resume.total, resume.unit))?;
             }
             State::Absent => match explain::why(node, &session.plan, &session.before, &session.store) {
                 Why::New => answer("  never made before")?,
                 Why::Damaged { damage } => answer(format!("  made before, and damaged: {damage}"))?,
                 Why::Inputs { from, inputs } => {
-                    answer(format!("  was {from}; remade since its inputs change: {}", inputs.join(", ")))?
+                    answer(format!("  was {from}; remade since its inputs change: {}", inputs.join(", ")))?;
                 }
                 Why::Changed { from, changes } => {
                     answer(format!("  was {from}; what differs:"))?;

@@ -105,6 +105,8 @@ impl Weights {
     ///
     /// Where a tensor is missing, unknown, or of another shape or dtype than the model has; it is named.
     pub fn read(path: &Path, config: &ModelConfig, device: Device) -> Result<Self> {
+        // The library tells of a missing file in its own words; the system's are better.
+        fs_err::File::open(path)?;
         let mut found: BTreeMap<String, Tensor> =
             Tensor::read_safetensors(path).with_context(|| format!("reading `{}`", path.display()))?.into_iter().collect();
         let odd = |what: String| {
@@ -140,11 +142,18 @@ pub fn write_tensors(path: &Path, named: &[(String, &Tensor)]) -> Result<()> {
         .iter()
         .map(|(name, tensor)| Ok((name.as_str(), tensor.f_detach()?.f_to_device(Device::Cpu)?.f_contiguous()?)))
         .collect::<Result<_>>()?;
-    Tensor::write_safetensors(&here, &part).with_context(|| format!("writing `{}`", part.display()))?;
+    Tensor::write_safetensors(&here, &part)
+        .map_err(|error| refusal(error.into()))
+        .with_context(|| format!("writing `{}`", part.display()))?;
     fs_err::File::open(&part)?.sync_all()?;
     fs_err::rename(&part, path)?;
     let dir = path.parent().expect("a file lies in a folder");
     Ok(fs_err::File::open(dir)?.sync_all()?)
+}
+
+/// A full disk under its own name: the library tells of it in its text only.
+fn refusal(error: anyhow::Error) -> anyhow::Error {
+    if error.to_string().contains("StorageFull") { std::io::Error::from(std::io::ErrorKind::StorageFull).into() } else { error }
 }
 
 #[cfg(test)]

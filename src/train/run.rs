@@ -96,8 +96,9 @@ impl<'a> Run<'a> {
         fs_err::create_dir_all(out.join("best"))?;
         write_json(&out.join("model.json"), model)?;
         let steps = config.steps(model.context, tokens.train.len() as u64);
-        let saved = checkpoint::newest(out, model, session.device)?;
+        let saved = checkpoint::newest(out, model, session.device).map_err(|error| unusable(out, error))?;
         let state = saved.as_ref().map_or_else(State::default, |saved| saved.state);
+        belongs(out, state, steps).map_err(|error| unusable(out, error))?;
         let trainer = match saved {
             None => Trainer::new(config, Decoder::new(model, config.seed, session.device)?, tokens.train, steps)?,
             Some(saved) => {
@@ -271,6 +272,31 @@ impl<'a> Run<'a> {
             "peak_memory_bytes": peak_memory_bytes,
         }))
     }
+}
+
+/// Sees that the other files of an unfinished training are those that its checkpoint was saved with.
+fn belongs(out: &Path, state: State, steps: u64) -> Result<()> {
+    anyhow::ensure!(state.step < steps.max(1), "it was saved after step {} of {steps}", state.step);
+    if let Some(best) = state.best {
+        fs_err::metadata(best_file(out, best.step))?;
+    }
+    for (name, bytes) in [(CURVE, state.curve), (VALIDATION, state.validation), (SPEED, state.speed)] {
+        let there = fs_err::metadata(out.join(name)).map_or(0, |found| found.len());
+        anyhow::ensure!(there >= bytes, "`{name}` has {there} bytes, and had {bytes} then");
+    }
+    Ok(())
+}
+
+/// A checkpoint that cannot be gone on with. It is never removed unasked: it may be the work of days. What libtorch says
+/// is of the device, and no fault of the files.
+fn unusable(out: &Path, error: anyhow::Error) -> anyhow::Error {
+    if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(tch::TchError::Torch(_)))) {
+        return error;
+    }
+    let checkpoints = out.join("checkpoints");
+    Fixable::failed(format!("the checkpoint in `{}` is damaged: {error:#}", checkpoints.display()))
+        .hint("put its files back from a copy, or begin anew with --force train, which removes what is there")
+        .into()
 }
 
 fn best_file(out: &Path, step: u64) -> PathBuf {

@@ -7,7 +7,7 @@ use crate::ui::say::aside;
 /// Prints an error that ends the program.
 pub fn print(error: &anyhow::Error, paint: Paint) {
     aside(format!("{}: {error:#}", paint.red("error")));
-    let known = error.chain().any(|cause| cause.is::<Fixable>());
+    let known = error.chain().any(<dyn std::error::Error>::is::<Fixable>);
     match hint_of(error) {
         None if !known => aside("\nThis is nothing you did: please report it, with the command and what it printed."),
         found => hint(found.as_deref(), paint),

@@ -1,6 +1,7 @@
 //! One integration binary; a file is a theme, and `no_file_is_forgotten` sees that each is listed here.
 
 mod cache;
+mod damage;
 mod errors;
 mod experiments;
 mod keys;

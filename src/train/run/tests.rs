@@ -170,3 +170,42 @@ fn checkpoints_before_the_first_validation_leave_room_for_the_best_weights() {
     }
     assert_eq!(files(often.path()), files(rarely.path()));
 }
+
+#[test]
+fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path();
+    let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
+    let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+    let (start, asked, stop) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
+    let clock = || {
+        stop.store(asked.fetch_add(1, Ordering::Relaxed) >= 8, Ordering::Relaxed);
+        start.elapsed()
+    };
+    let tell = |_: Tick| ();
+    let session = Session {
+        device: Device::Cpu,
+        threads: 1,
+        checkpoint_every: Duration::from_hours(1),
+        clock: &clock,
+        progress: Progress::new(&tell, &stop),
+    };
+    train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
+    let checkpoint = std::fs::read_dir(out.join("checkpoints")).expect("a folder").next().expect("one").expect("read").path();
+    for (path, bytes) in [
+        (checkpoint.join("weights.safetensors"), &b"cut short"[..]),
+        (checkpoint.join("first.safetensors"), b""),
+        (checkpoint.join("state.json"), br#"{"step":99,"best":null,"curve":0,"validation":0,"speed":0}"#),
+        (checkpoint.join("state.json"), b"{"),
+        (out.join(CURVE), b""),
+    ] {
+        let good = std::fs::read(&path).expect("it was written");
+        std::fs::write(&path, bytes).expect("written");
+        let error = train(&config(), &MODEL, tokens, out, session).expect_err("it is damaged");
+        let fixable = error.downcast::<Fixable>().expect("the user can mend it");
+        assert!(fixable.message.contains("is damaged") && fixable.hint.is_some(), "{}: {fixable:?}", path.display());
+        assert_eq!(std::fs::read(&path).expect("it is still there"), bytes);
+        std::fs::write(&path, good).expect("written");
+    }
+    run(&config(), out, &[]).expect("mended, it goes on");
+}
