@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Cost, Node};
-use crate::store::{Manifest, State, Store};
+use crate::store::{MadeBy, Manifest, State, Store};
 
 /// A rate of work where nothing was measured yet, and what has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,12 +42,20 @@ pub fn seconds(node: &Node, state: &State, store: &Store, device: &str) -> Optio
         State::Resumable(resume) if resume.total > 0 => 1.0 - resume.done.min(resume.total) as f64 / resume.total as f64,
         State::Resumable(_) | State::Absent => 1.0,
     };
-    let past = store.manifests(&node.stage);
+    let mut past = store.manifests(&node.stage);
+    past.retain(|made| tells_of(&made.made_by, device));
     if let Some(seconds) = from_history(node, &past) {
         return Some(Estimate { seconds: seconds * left, basis: Basis::History });
     }
     let rate = assumed(device).flops_per_second;
     (node.cost.flops > 0.0).then(|| Estimate { seconds: node.cost.flops / rate * left, basis: Basis::Flops })
+}
+
+/// Whether the time that something took tells of the time on a device: a GPU says nothing of the CPU. What needs no libtorch
+/// takes as long on any.
+fn tells_of(made_by: &MadeBy, device: &str) -> bool {
+    let cuda = |name: &str| name.starts_with("cuda");
+    made_by.libtorch.is_empty() || made_by.device.is_empty() || device == "auto" || cuda(&made_by.device) == cuda(device)
 }
 
 /// By FLOPs, or else bytes, of the most similar nodes that both sides know them of; else the mean of nodes of the same kind.
@@ -93,7 +101,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::store::{Key, MadeBy, Resume};
+    use crate::store::{Key, Resume};
 
     fn node(with: &Value, cost: Cost) -> Node {
         let manifest = json!({ "stage": "measured", "version": 1, "with": with });
@@ -136,6 +144,14 @@ mod tests {
         let past = [2.0, 4.0].map(|seconds| made(&with, Cost::default(), seconds));
         assert_eq!(from_history(&node(&with, Cost::default()), &past), Some(3.0));
         assert_eq!(from_history(&node(&json!({ "split": { "by": 1 } }), Cost::default()), &past), None);
+    }
+
+    #[test]
+    fn the_history_of_a_gpu_tells_nothing_of_the_cpu() {
+        let on = |device: &str, libtorch: &str| MadeBy { device: device.into(), libtorch: libtorch.into(), ..MadeBy::default() };
+        assert!(tells_of(&on("cuda:0", "2.11.0"), "cuda") && tells_of(&on("cuda:0", "2.11.0"), "auto"));
+        assert!(!tells_of(&on("cuda:0", "2.11.0"), "cpu") && !tells_of(&on("cpu", "2.11.0"), "cuda:1"));
+        assert!(tells_of(&on("cpu", ""), "cuda"), "a corpus is parsed on the CPU, whatever trains");
     }
 
     #[test]
