@@ -19,6 +19,7 @@ fn an_artifact_with_a_file_cut_short_or_gone_is_made_again() {
     assert!(run.stderr.contains("made     encode") && run.stderr.contains("made     inspect"), "{}", run.stderr);
     assert!(run.stderr.contains("what was kept is damaged, and is made again"), "{}", run.stderr);
     assert_eq!(std::fs::read(encoded.join("train.u16")).expect("made again"), tokens);
+    assert_eq!(std::fs::read(encoded.with_extension("damaged").join("train.u16")).expect("set aside").len(), 10);
 }
 
 #[test]
