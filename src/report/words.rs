@@ -220,17 +220,18 @@ fn was(nodes: u64) -> String {
     format!("{} {}", plural("node", nodes), if nodes == 1 { "was" } else { "were" })
 }
 
-/// Artifacts made by a program that nobody can go back to, or by another one than the run's.
+/// Artifacts made from files that nobody can go back to, or from others than the run's: the commit is that of the folder
+/// where the run was started, which holds the experiment.
 fn taint(results: &Results) -> Vec<String> {
     let dirty = |git: &str| git.contains("dirty") || git.ends_with('+');
     let mut said = Vec::new();
     if dirty(&results.run.git) {
-        said.push(format!("The run was made by a program with uncommitted changes (git {}).", results.run.git));
+        said.push(format!("The run began in a folder with uncommitted changes (git {}).", results.run.git));
     }
     let made: Vec<_> = results.nodes.iter().filter_map(|outcome| outcome.made_by.as_ref()).collect();
     let unclean = made.iter().filter(|made_by| dirty(&made_by.git)).count() as u64;
     if unclean > 0 {
-        said.push(format!("{} made by a program with uncommitted changes.", was(unclean)));
+        said.push(format!("{} made in a folder with uncommitted changes.", was(unclean)));
     }
     let commit = results.run.git.split(['-', '+']).next().unwrap_or_default();
     let other = made.iter().filter(|made_by| !commit.is_empty() && !dirty(&made_by.git) && made_by.git != commit).count() as u64;

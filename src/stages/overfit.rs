@@ -27,7 +27,8 @@ pub struct OverfitGate {
 
 impl Stage for OverfitGate {
     const NAME: &'static str = "overfit";
-    const VERSION: u32 = 1;
+    // 1, 2: as `train`, whose code path it takes.
+    const VERSION: u32 = 2;
     type Output = Verdict;
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {

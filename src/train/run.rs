@@ -44,6 +44,10 @@ pub struct Session<'a> {
     pub progress: Progress<'a>,
 }
 
+/// Of the windows that validation losses are measured on: the same for every seed of a training, so that a difference
+/// between two seeds is one of the models.
+const VALIDATION_SEED: u64 = 0;
+
 /// The last file written: where it is, the training is done.
 const DONE: &str = "training.json";
 
@@ -108,7 +112,7 @@ impl<'a> Run<'a> {
         };
         let now = (session.clock)();
         Ok(Self {
-            validation_windows: Windows::fixed(config.seed, config.batch, tokens.validation, model.context, session.device)?,
+            validation_windows: Windows::fixed(VALIDATION_SEED, config.batch, tokens.validation, model.context, session.device)?,
             curve: Lines::open(&out.join(CURVE), state.curve)?,
             validation: Lines::open(&out.join(VALIDATION), state.validation)?,
             speed: Lines::open(&out.join(SPEED), state.speed)?,
