@@ -70,6 +70,9 @@ pub struct PlanArgs {
     /// Print the resolved experiment, with where each value was set
     #[arg(long)]
     pub origin: bool,
+    /// Tell of each node, also in a long plan
+    #[arg(long)]
+    pub all: bool,
     /// Exit with 3 where something is left to make
     #[arg(long)]
     pub check: bool,
@@ -103,7 +106,7 @@ pub struct RunArgs {
 pub struct WhyArgs {
     /// Experiment file
     pub file: PathBuf,
-    /// A stage, such as `train`, or the beginning of a key
+    /// A stage, such as `train`; part of a name that `plan` shows, such as `legality`; or the beginning of a key
     pub stage: String,
     /// Set a key of the experiment
     #[arg(short = 'S', long = "set", value_name = "KEY=VALUE")]

@@ -13,11 +13,11 @@ pub fn now() -> String {
     utc().format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// `20261129-224512-3fa9`: sorts by time, and two runs begun in one second differ.
+/// `20261129-224512-0613fa`: sorts by time to the millisecond, and two runs begun in one differ.
 pub fn run_id(name: &str) -> String {
     let nanoseconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let salt = blake3::hash(format!("{name} {nanoseconds} {}", std::process::id()).as_bytes()).to_hex();
-    format!("{}-{}", utc().format("%Y%m%d-%H%M%S"), &salt[..4])
+    format!("{}{}", utc().format("%Y%m%d-%H%M%S-%3f"), &salt[..3])
 }
 
 /// What the runner knows of the making of anything; the worker adds the device and libtorch.

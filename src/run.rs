@@ -186,7 +186,7 @@ fn try_make(
         return Err(Fixable::interrupted("interrupted before it began").into());
     }
     let mut waiting = |holder: &str| tell(&Event::Waiting { key: node.key, holder: holder.to_owned() });
-    let claimed = match store.claim(node.slot(), options.wait, force, &mut waiting)? {
+    let claimed = match store.claim(node.slot(), options.wait, force, options.stop, &mut waiting)? {
         Claim::Kept => {
             tell(&Event::Kept { key: node.key });
             return Ok(Outcome::Kept);
@@ -232,6 +232,14 @@ impl Run {
     pub fn exit(&self) -> Option<Exit> {
         self.outcomes.iter().find_map(|(_, outcome)| match outcome {
             Outcome::Failed(failure) => Some(failure.exit),
+            _ => None,
+        })
+    }
+
+    /// The first failure that ends the program in this way.
+    pub fn failure(&self, exit: Exit) -> Option<&Fixable> {
+        self.outcomes.iter().find_map(|(_, outcome)| match outcome {
+            Outcome::Failed(failure) if failure.exit == exit => Some(failure),
             _ => None,
         })
     }

@@ -61,6 +61,7 @@ impl PlanRecord {
                 Some(Outcome::Failed(failure)) if failure.exit == crate::error::Exit::Refused => {
                     ("refused", None, Some(failure.message.clone()))
                 }
+                Some(Outcome::Failed(failure)) if failure.exit == crate::error::Exit::Interrupted => ("pending", None, None),
                 Some(Outcome::Failed(failure)) => ("failed", None, Some(failure.message.clone())),
                 Some(Outcome::Skipped { .. }) => ("skipped", None, None),
             };
@@ -103,6 +104,15 @@ impl RunFolder {
         let path = self.path.join(file);
         let read = serde_json::from_slice(&fs::read(&path)?);
         Ok(read.map_err(|error| damaged(&path, &error))?)
+    }
+
+    /// Takes back a run that made nothing, and points `latest` at the one before, if there was one.
+    pub fn withdraw(self, before: Option<&Self>) -> Result<()> {
+        match before {
+            Some(before) => before.link_latest()?,
+            None => fs::remove_file(self.path.with_file_name("latest"))?,
+        }
+        Ok(fs::remove_dir_all(self.path)?)
     }
 
     /// Points `runs/<name>/latest` here, in one step.

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use fs_err as fs;
@@ -101,6 +103,9 @@ pub enum Wait {
     Yes,
     No,
 }
+
+/// How often a waiting process looks whether the lock is free, or the user has enough of waiting.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 pub enum Claim {
     Kept,
@@ -213,13 +218,14 @@ impl Store {
             .collect()
     }
 
-    /// Claims the making of a node, or finds it made. `waiting` is called once, with the holder, before a wait.
+    /// Claims the making of a node, or finds it made. `waiting` is called once, with the holder, before a wait, which ends
+    /// early once `stop` is set.
     ///
     /// # Errors
     ///
-    /// [`Exit::Locked`] where another process makes it and `wait` says no.
-    pub fn claim(&self, slot: Slot, wait: Wait, force: bool, waiting: &mut dyn FnMut(&str)) -> Result<Claim> {
-        let lock = self.lock(slot, wait, waiting)?;
+    /// [`Exit::Locked`] where another process makes it and `wait` says no; [`Exit::Interrupted`] where the wait was stopped.
+    pub fn claim(&self, slot: Slot, wait: Wait, force: bool, stop: &AtomicBool, waiting: &mut dyn FnMut(&str)) -> Result<Claim> {
+        let lock = self.lock(slot, wait, stop, waiting)?;
         let (whole, part) = (self.dir(slot.stage, slot.key), self.part(slot.stage, slot.key));
         if !force && self.is_whole(slot) {
             return Ok(Claim::Kept);
@@ -240,7 +246,7 @@ impl Store {
         Ok(file)
     }
 
-    fn lock(&self, slot: Slot, wait: Wait, waiting: &mut dyn FnMut(&str)) -> Result<File> {
+    fn lock(&self, slot: Slot, wait: Wait, stop: &AtomicBool, waiting: &mut dyn FnMut(&str)) -> Result<File> {
         let path = self.root.join(Self::VERSION).join("locks").join(slot.key.full());
         let mut file = fs::OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?.into_file();
         match file.try_lock() {
@@ -255,7 +261,12 @@ impl Store {
                         .into());
                 }
                 waiting(&holder);
-                file.lock().with_context(|| format!("waiting for `{}`", path.display()))?;
+                while let Err(TryLockError::WouldBlock) = file.try_lock() {
+                    if stop.load(Ordering::Relaxed) {
+                        return Err(Fixable::interrupted(format!("no longer waiting for {holder}")).into());
+                    }
+                    std::thread::sleep(LOOK_EVERY);
+                }
             }
             Err(TryLockError::Error(error)) => return Err(error).with_context(|| format!("locking `{}`", path.display())),
         }

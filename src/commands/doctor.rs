@@ -22,7 +22,7 @@ use crate::worker::Worker;
 #[derive(Serialize)]
 struct Finding {
     what: &'static str,
-    /// `ok`, `missing` (some commands will not work) or `broken` (nothing will).
+    /// `ok`, `absent` (some commands will not work) or `broken` (nothing will).
     state: &'static str,
     found: String,
 }
@@ -44,7 +44,7 @@ pub fn doctor(args: &DoctorArgs, paint: Paint) -> Result<Option<Exit>> {
         for finding in &findings {
             let state = match finding.state {
                 "ok" => paint.green("ok     "),
-                "missing" => paint.yellow("missing"),
+                "absent" => paint.yellow("absent"),
                 _ => paint.red("broken "),
             };
             writeln!(out, "{state}  {:<9} {}", finding.what, finding.found)?;
@@ -92,7 +92,7 @@ fn data(machine: &Machine) -> Finding {
         }
         Err(_) => Finding {
             what: "data",
-            state: "missing",
+            state: "absent",
             found: format!("`{}` is not there; experiments on months of the archive need it", machine.data.display()),
         },
     }
@@ -105,7 +105,7 @@ fn engine(machine: &Machine) -> Finding {
         }
         Err(error) => Finding {
             what: "engine",
-            state: "missing",
+            state: "absent",
             found: format!("{error}; `philidor mine` needs one: apt-get install stockfish"),
         },
     }
@@ -125,6 +125,6 @@ fn driver() -> Finding {
         Ok(output) if output.status.success() => {
             Finding { what: "gpu", state: "ok", found: String::from_utf8_lossy(&output.stdout).trim().replace('\n', "; ") }
         }
-        _ => Finding { what: "gpu", state: "missing", found: "no NVIDIA driver answers; everything runs on the CPU".to_owned() },
+        _ => Finding { what: "gpu", state: "absent", found: "no NVIDIA driver answers; everything runs on the CPU".to_owned() },
     }
 }

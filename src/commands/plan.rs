@@ -15,7 +15,7 @@ use crate::plan::Node;
 use crate::store::{Resume, State};
 use crate::text::{bytes, duration, plural, si, thousands};
 use crate::ui::paint::Paint;
-use crate::ui::say::answer;
+use crate::ui::say::{answer, aside};
 
 pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
     let mut left = false;
@@ -32,7 +32,7 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
         if args.json {
             documents.push(document(&session, &lines));
         } else {
-            show(&session, &lines, paint)?;
+            show(&session, &lines, args.all, paint)?;
         }
     }
     if args.json {
@@ -56,29 +56,55 @@ impl<'a> Line<'a> {
         let estimate = estimate::seconds(node, &state, &session.store, &session.loaded.machine.device);
         Self { node, state, why, estimate }
     }
+
+    /// Whether one line can tell of both.
+    fn is_like(&self, other: &Self) -> bool {
+        let cause = |line: &Self| match &line.why {
+            Some(Why::Inputs { inputs, .. }) => Some(inputs.clone()),
+            _ => None,
+        };
+        let same_why = self.why == other.why || (cause(self).is_some() && cause(self) == cause(other));
+        self.node.stage == other.node.stage && self.state == other.state && same_why
+    }
 }
 
-fn show(session: &Session, lines: &[Line], paint: Paint) -> Result<()> {
+/// A plan longer than this is told with like nodes in one line, unless all are asked for.
+const LONG: usize = 80;
+
+fn show(session: &Session, lines: &[Line], all: bool, paint: Paint) -> Result<()> {
     answer(headline(session, lines, paint))?;
+    let fold = lines.len() > LONG && !all;
     let width = lines.iter().map(|line| line.node.label.len()).max().unwrap_or(0).min(48);
-    for line in lines {
-        let label = &line.node.label;
-        let key = paint.dim(&line.node.key.to_string());
-        match &line.state {
-            State::Kept => answer(format!("  {}    {label:<width$}  {key}", paint.dim("kept")))?,
-            State::Resumable(Resume { done, total, unit }) => answer(format!(
-                "  {}  {label:<width$}  {key}  at {} of {} {unit}{}",
-                paint.yellow("resume"),
-                thousands(*done),
-                thousands(*total),
-                takes(line)
-            ))?,
-            State::Absent => {
-                answer(format!("  {}    {label:<width$}  {key}  {}{}", paint.green("make"), reason(line, session), takes(line)))?;
-            }
-        }
+    let mut rest = lines;
+    while let Some(first) = rest.first() {
+        let alike = rest.iter().take_while(|line| line.is_like(first)).count();
+        let told = if fold && alike > 1 {
+            let seconds: f64 = rest[..alike].iter().filter_map(|line| line.estimate).map(|estimate| estimate.seconds).sum();
+            let label = format!("{} × {}", first.node.stage, thousands(alike as u64));
+            rest = &rest[alike..];
+            line(first, session, &format!("{label:<width$}            "), &takes(seconds), paint)
+        } else {
+            rest = &rest[1..];
+            let label = format!("{:<width$}  {}", first.node.label, paint.dim(&first.node.key.to_string()));
+            line(first, session, &label, &first.estimate.map_or_else(String::new, |estimate| takes(estimate.seconds)), paint)
+        };
+        answer(told)?;
+    }
+    if fold {
+        aside("\nhint: --all tells of each node");
     }
     Ok(())
+}
+
+fn line(line: &Line, session: &Session, label: &str, takes: &str, paint: Paint) -> String {
+    match &line.state {
+        State::Kept => format!("  {}    {}", paint.dim("kept"), label.trim_end()),
+        State::Resumable(Resume { done, total, unit }) => {
+            let (done, total) = (thousands(*done), thousands(*total));
+            format!("  {}  {label}  at {done} of {total} {unit}{takes}", paint.yellow("resume"))
+        }
+        State::Absent => format!("  {}    {label}  {}{takes}", paint.green("make"), reason(line, session)),
+    }
 }
 
 fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
@@ -148,8 +174,8 @@ pub fn origin(change: &explain::Change, session: &Session) -> String {
     place.map_or_else(String::new, |place| format!(" ({place})"))
 }
 
-fn takes(line: &Line) -> String {
-    line.estimate.map_or_else(String::new, |estimate| format!("  ~{}", duration(estimate.seconds)))
+fn takes(seconds: f64) -> String {
+    format!("  ~{}", duration(seconds))
 }
 
 fn document(session: &Session, lines: &[Line]) -> serde_json::Value {

@@ -66,6 +66,7 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     let (machine, plan) = (&session.loaded.machine, &session.plan);
     let store = Store::new(&machine.store)?;
     let command = command_line(file, args);
+    let before = runs::latest(&machine.runs, session.loaded.name());
     let (folder, mut record) = match finished_before(session, args) {
         Some(found) => found,
         None => begin(session, &command)?,
@@ -90,6 +91,11 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     let done = run::run(plan, &store, &mut |node, out, tell| workshop.work(node, out, tell), &options, &tell);
     progress.end();
     let done = done?;
+    if let Some(locked) = done.failure(Exit::Locked).filter(|_| record.outcome == "running") {
+        // Nothing was made, and a run that did not happen must not be the newest.
+        folder.withdraw(before.as_ref())?;
+        return Err(locked.clone().into());
+    }
 
     finish(&folder, &mut record, session, &done, &store)?;
     let written =

@@ -10,15 +10,18 @@ use crate::commands::session;
 use crate::plan::{Artifact as _, Stage as _};
 use crate::runs::{self, NodeRecord};
 use crate::stages::evaluate::{Evaluate, Score};
-use crate::store::Store;
+use crate::store::{State, Store};
 use crate::text::duration;
 use crate::ui::paint::Paint;
 
 pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
     let machine = session::machine()?;
     let folder = runs::find(&machine.runs, &args.run)?;
-    let (record, plan) = (folder.record()?, folder.plan()?);
+    let (record, mut plan) = (folder.record()?, folder.plan()?);
     let store = Store::at(&machine.store);
+    if record.outcome == "running" {
+        plan.nodes.iter_mut().for_each(|node| node.state = so_far(node, &store));
+    }
     let mut out = std::io::stdout().lock();
     if args.json {
         let scores: Vec<_> =
@@ -53,6 +56,15 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How a node stands while its run goes on: the records are written at the end, the store knows now.
+fn so_far(node: &NodeRecord, store: &Store) -> String {
+    match store.state(node.node.slot()) {
+        State::Kept => "kept".to_owned(),
+        State::Resumable(resume) => format!("{} %", resume.done * 100 / resume.total.max(1)),
+        State::Absent => node.state.clone(),
+    }
 }
 
 fn score(node: &NodeRecord, store: &Store) -> Option<Score> {

@@ -6,15 +6,18 @@ use crate::cli::WhyArgs;
 use crate::commands::plan::origin;
 use crate::commands::session;
 use crate::explain::{self, Why};
+use crate::plan::Node;
 use crate::store::State;
 use crate::text::duration;
 use crate::ui::paint::Paint;
-use crate::ui::say::answer;
+use crate::ui::say::{answer, aside};
 
 pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
     let session = session::open(&args.file, &args.sets)?;
-    let nodes: Vec<_> =
-        session.plan.nodes.iter().filter(|node| node.stage == args.stage || node.key.full().starts_with(&args.stage)).collect();
+    let asked = args.stage.as_str();
+    let is_asked = |node: &&Node| node.stage == asked || node.label.contains(asked) || node.key.full().starts_with(asked);
+    let nodes: Vec<_> = session.plan.nodes.iter().filter(is_asked).collect();
+    let manifests = nodes.len() == 1;
     if nodes.is_empty() {
         session::check_stage(&session.plan, &args.stage)?;
     }
@@ -42,7 +45,12 @@ pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
                 }
             },
         }
-        answer(indent(&serde_json::to_string_pretty(&node.manifest)?, paint))?;
+        if manifests {
+            answer(indent(&serde_json::to_string_pretty(&node.manifest)?, paint))?;
+        }
+    }
+    if !manifests {
+        aside("\nhint: name one of them, or the beginning of its key, to see all that it is made of");
     }
     Ok(())
 }

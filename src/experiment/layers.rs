@@ -17,6 +17,11 @@ pub(super) struct Layers {
 /// Reads a file and what it extends. Problems of all files are collected; a file with one counts as empty.
 pub(super) fn read(file: &Path, working_dir: &Path, problems: &mut Vec<Problem>) -> Option<Layers> {
     let name = file.display().to_string();
+    if name.ends_with(".mine.toml") {
+        let problem = Problem::new(&Place::Whole(name.clone()), "", "this file says which games to mine, and is no experiment");
+        problems.push(problem.hint(format!("philidor mine {name}")));
+        return None;
+    }
     let source = match open(file, working_dir, 0) {
         Ok(source) => source,
         Err(message) => {

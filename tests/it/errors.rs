@@ -87,4 +87,7 @@ fn an_unknown_run_stage_or_command_is_a_usage_error() {
     insta::assert_snapshot!(lab.philidor(&["show", "nothing"]).ended(2).snapshot(&lab));
     insta::assert_snapshot!(lab.philidor(&["run", "tiny.toml", "--until", "trian"]).ended(2).snapshot(&lab));
     lab.philidor(&["rnu", "tiny.toml"]).ended(2);
+    lab.write("month.mine.toml", "");
+    let mine = lab.philidor(&["run", "month.mine.toml"]).ended(2);
+    assert!(mine.stderr.contains("philidor mine month.mine.toml"), "{}", mine.stderr);
 }

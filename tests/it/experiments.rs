@@ -49,6 +49,8 @@ fn the_resolved_text_of_an_experiment_loads_again_to_the_same_plan() {
     let keys_again = keys("again.toml");
     assert_eq!(keys(&file.to_string_lossy()), keys_again);
     assert!(keys_again.len() > 100, "{}", keys_again.len());
+    let told = lab.philidor(&["plan", &file.to_string_lossy()]).ended(0).stdout;
+    assert!(told.lines().count() < 40 && told.contains("evaluate × "), "a long plan is folded:\n{told}");
 }
 
 #[test]

@@ -102,11 +102,23 @@ fn ctrl_c_saves_and_prints_the_command_that_goes_on() {
 }
 
 #[test]
-fn a_second_run_of_what_is_being_made_waits_or_says_75() {
+fn a_second_run_of_what_is_being_made_waits_until_it_is_stopped_or_says_75() {
     let lab = Lab::new();
     let (mut run, worker) = training(&lab, 2);
     let refused = lab.philidor(&["run", "tiny.toml", "--no-wait", "--until", "train", "-S", "train.steps=400"]).ended(75);
     assert!(refused.stderr.contains(&format!("`train` is being made by process {}", run.id())), "{}", refused.stderr);
+    let shown = lab.philidor(&["show", "tiny"]).ended(0).stdout;
+    assert!(shown.contains("running") && shown.contains("kept     parse"), "the newest run is the one that goes on:\n{shown}");
+
+    // One that waits gives up at once when asked to.
+    let waiting = lab.start(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]);
+    wait_until("the second run to wait", || {
+        let newest = std::fs::read_to_string(lab.path("runs/tiny/latest/events.jsonl")).unwrap_or_default();
+        newest.contains("\"waiting\"")
+    });
+    signal(waiting.id(), "INT");
+    let gave_up = said(&waiting.wait_with_output().expect("it ends by itself")).ended(130);
+    assert!(gave_up.stderr.contains("no longer waiting for process"), "{}", gave_up.stderr);
     signal(worker, "KILL");
     run.wait().expect("it ends by itself");
 }
