@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Cost, Node};
+use crate::plan::{Cost, Node, artifacts};
 use crate::store::{MadeBy, Manifest, State, Store};
 
 /// A rate of work where nothing was measured yet, and what has it.
@@ -74,8 +74,11 @@ fn from_history(node: &Node, past: &[Manifest]) -> Option<f64> {
             kin.fold((0.0, 0.0), |(work, seconds), (_, made)| (work + size(&made.cost), seconds + made.seconds));
         (wanted > 0.0 && seconds > 0.0).then(|| wanted / work * seconds)
     };
+    // Where the size of the work is not known, only work on the same inputs tells of it: a small corpus says nothing of a month.
+    let inputs = artifacts(&node.manifest);
     let mean = || {
-        let kin: Vec<f64> = past.iter().filter(|made| kind(&made.made_of) == own).map(|made| made.made_by.seconds).collect();
+        let like = |made: &&Manifest| kind(&made.made_of) == own && artifacts(&made.made_of) == inputs;
+        let kin: Vec<f64> = past.iter().filter(like).map(|made| made.made_by.seconds).collect();
         (!kin.is_empty()).then(|| kin.iter().sum::<f64>() / kin.len() as f64)
     };
     by(|cost| cost.flops)
@@ -144,6 +147,8 @@ mod tests {
         let past = [2.0, 4.0].map(|seconds| made(&with, Cost::default(), seconds));
         assert_eq!(from_history(&node(&with, Cost::default()), &past), Some(3.0));
         assert_eq!(from_history(&node(&json!({ "split": { "by": 1 } }), Cost::default()), &past), None);
+        let elsewhere = json!({ "keep": { "elo": 1 }, "archive": { "artifact": Key::of(&json!("a month")) } });
+        assert_eq!(from_history(&node(&elsewhere, Cost::default()), &past), None, "other inputs, of unknown size");
     }
 
     #[test]

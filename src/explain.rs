@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::plan::{Node, Plan};
+use crate::plan::{Node, Plan, artifacts};
 use crate::store::{Key, Manifest, Store};
 
 /// One field that decided the key, before and after. `None` is a field that was not there.
@@ -61,14 +61,14 @@ fn shares_a_point(old: &Node, node: &Node) -> bool {
     old.points.iter().any(|point| node.points.contains(point))
 }
 
-/// The artifact that differs in the fewest fields; the newest of equals. One of another experiment that is alike in
-/// less than half of its fields explains nothing.
+/// The artifact of the same inputs that differs in the fewest fields; the newest of equals. One that is alike in less than
+/// half of its fields explains nothing.
 fn nearest(node: &Node, manifests: &[Manifest]) -> Option<Manifest> {
     let distance = |manifest: &Manifest| changes(&manifest.made_of, &node.manifest, &[]).len();
-    let fields = leaves(&node.manifest["with"]);
+    let (fields, inputs) = (leaves(&node.manifest["with"]), artifacts(&node.manifest));
     manifests
         .iter()
-        .filter(|manifest| manifest.key != node.key && 2 * distance(manifest) <= fields)
+        .filter(|manifest| manifest.key != node.key && artifacts(&manifest.made_of) == inputs && 2 * distance(manifest) <= fields)
         .min_by(|a, b| distance(a).cmp(&distance(b)).then_with(|| b.made_by.at.cmp(&a.made_by.at)))
         .cloned()
 }

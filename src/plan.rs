@@ -177,7 +177,7 @@ impl Plan {
 }
 
 /// The keys marked as artifacts in a manifest, in order, each once.
-fn artifacts(value: &Value) -> Vec<Key> {
+pub fn artifacts(value: &Value) -> Vec<Key> {
     fn walk(value: &Value, found: &mut Vec<Key>) {
         match value {
             Value::Object(fields) => {
