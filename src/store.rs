@@ -147,7 +147,7 @@ impl Store {
         if !tag.exists() {
             fs::write(
                 &tag,
-                "Signature: 8a477f597d28d172789f06886806bc55\n# Artifacts of philidor; `philidor gc` knows which are needed.\n",
+                "Signature: 8a477f597d28d172789f06886806bc55\n# Artifacts of philidor, each under the hash of what it is made of.\n",
             )?;
         }
         Ok(Self { root: root.to_owned() })
