@@ -42,6 +42,7 @@ pub(crate) struct Page {
     question: String,
     facts: Vec<String>,
     warnings: Vec<String>,
+    answers: Vec<String>,
     sweep: Option<Table>,
     seeds: Option<Table>,
     overview: Vec<Figure>,
@@ -74,8 +75,8 @@ impl Page {
         };
         let question =
             results.points.first().map(|point| point.experiment.question.trim().to_owned()).filter(|text| !text.is_empty());
-        let of_run = |name: &str| {
-            let charts = drawn.iter().filter(|chart| chart.point.is_none() && chart.name == name);
+        let of_run = |names: &[&str]| {
+            let charts = drawn.iter().filter(|chart| chart.point.is_none() && names.contains(&chart.name));
             charts.map(|chart| Figure::new(chart, results)).collect()
         };
         Self {
@@ -83,10 +84,11 @@ impl Page {
             name,
             facts: facts(results),
             warnings: words::warnings(results),
+            answers: words::answers(results),
             sweep: sweep::points(results),
             seeds: sweep::seeds(results),
-            overview: of_run("points"),
-            timeline: of_run("timeline"),
+            overview: of_run(&["full-games-by-temperature", "points"]),
+            timeline: of_run(&["timeline"]),
             points: (0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect(),
             stages: stages::stages(results),
             provenance: provenance(results),
@@ -136,7 +138,7 @@ impl Figure {
             alt: drawn.alt.clone(),
             wide: Template::from_safe_string(drawn.wide.clone()),
             narrow: Template::from_safe_string(drawn.narrow.clone()),
-            same: drawn.same.map(|point| results.points[point].title().to_owned()),
+            same: drawn.same.map(|point| words::point_name(&results.points[point])),
         }
     }
 }

@@ -1,19 +1,23 @@
 //! Numbers as sentences. A sentence says what was counted, of how many, and no more than its interval allows.
 
+mod full_games;
+
 use std::fmt::Write as _;
 
-use super::results::{Measured, Point, Results, State, Training};
+use super::results::{Measured, Point, Results, State};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::Value;
-use crate::text::{self, decimals_of, number_within, percent, percent_within, plural, si, thousands};
+use crate::text::{self, number_within, percent, percent_within, plural, si, thousands};
+
+pub(crate) use full_games::answers;
 
 /// What came out, in the order in which it was made.
-pub(crate) fn summary(results: &Results, point: &Point) -> Vec<String> {
+pub(crate) fn summary(point: &Point) -> Vec<String> {
     let mut said: Vec<String> = [corpus(point), overlap(point), training(point)].into_iter().flatten().collect();
     said.extend(point.finals("legality").into_iter().filter_map(legality));
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
     said.extend(point.finals("rules").into_iter().filter_map(rules));
-    said.extend(full_games(results, point));
+    said.extend(full_games::sentences(point));
     said
 }
 
@@ -62,10 +66,20 @@ fn training(point: &Point) -> Option<String> {
         si(last.tokens as f64),
         plural("step", last.step),
     );
-    if let Some(loss) = lowest(training) {
+    let lowest = training.best.map(|best| (best.step, best.loss)).or_else(|| {
+        let losses = training.validation.iter().map(|at| (at.step, at.loss));
+        losses.min_by(|a, b| a.1.total_cmp(&b.1))
+    });
+    if let Some((step, loss)) = lowest.filter(|(_, loss)| loss.is_finite()) {
         let guessing = (VOCABULARY_SIZE as f64).ln();
         let tokens = thousands(validation_tokens(point));
-        write!(text, "; its validation loss, on the same {tokens} tokens each time, came down to {loss:.3} nats, where guessing is {guessing:.3}")
+        // A loss that rose again is not what the training came to.
+        let end = training.validation.last().map(|at| at.loss).filter(|end| *end > loss * 1.01);
+        let came = match end {
+            Some(end) => format!("was {loss:.3} nats at best, at step {}; it ended at {end:.3}", thousands(step)),
+            None => format!("came down to {loss:.3} nats"),
+        };
+        write!(text, "; its validation loss, on the same {tokens} tokens each time, {came}, where guessing is {guessing:.3}")
             .expect("written to a string");
     }
     Some(text + ".")
@@ -77,13 +91,42 @@ pub(crate) fn validation_tokens(point: &Point) -> u64 {
     u64::from(train.validate.batches) * u64::from(train.batch) * u64::from(point.experiment.model.context)
 }
 
-fn lowest(training: &Training) -> Option<f64> {
-    let losses = training.validation.iter().map(|at| at.loss);
-    training.best.map(|best| best.loss).or_else(|| losses.min_by(f64::total_cmp)).filter(|loss| loss.is_finite())
-}
-
 fn share(value: &Value) -> String {
     percent_within(value.value, Some(value.low), Some(value.high))
+}
+
+/// A point as people say it: `temperatures=0.2 width=128` is `T = 0.2, width=128`.
+pub(crate) fn point_name(point: &Point) -> String {
+    named(point, |_| true)
+}
+
+/// What of a point's name is no temperature.
+fn beside_temperature(point: &Point) -> String {
+    named(point, |part| !part.starts_with("T = "))
+}
+
+fn named(point: &Point, wanted: fn(&str) -> bool) -> String {
+    let parts = point.title().split(' ').map(|part| in_words(part).unwrap_or_else(|| part.to_owned()));
+    let parts: Vec<_> = parts.filter(|part| wanted(part)).collect();
+    // Only a temperature has blanks of its own, and needs more to tell it from its neighbours.
+    parts.join(if parts.iter().any(|part| part.contains(' ')) { ", " } else { " " })
+}
+
+/// A setting of temperatures, such as `full_games.temperatures=0.2`.
+fn in_words(part: &str) -> Option<String> {
+    let (key, list) = part.split_once('=')?;
+    let asked = ["temperature", "temperatures"].contains(&key.rsplit('.').next()?);
+    let list: Vec<f64> = list.split(',').map(|t| t.parse().ok()).collect::<Option<_>>()?;
+    asked.then(|| format!("T = {}", list.into_iter().map(text::temperature).collect::<Vec<_>>().join(" and ")))
+}
+
+/// The label of a node, with its temperature as everywhere else: `evaluate legality, T = 1.0, at best`.
+pub(crate) fn node_name(label: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("T=").map(str::parse) {
+        Some(Ok(t)) => format!("at T = {},", text::temperature(t)),
+        _ => word.to_owned(),
+    };
+    label.split(' ').map(word).collect::<Vec<_>>().join(" ").trim_end_matches(',').to_owned()
 }
 
 pub(crate) fn at(temperature: Option<f64>) -> String {
@@ -95,7 +138,7 @@ const FAILED: [(&str, &str); 4] = [
     ("illegal_movement", "moved a piece of its own as it must not"),
     ("empty_square", "moved from an empty square"),
     ("opponents_piece", "moved a piece of the opponent's"),
-    ("special_token", "were no move at all"),
+    ("special_token", "were no move but a special token"),
 ];
 
 fn legality(score: &Measured) -> Option<String> {
@@ -139,54 +182,6 @@ fn rules(score: &Measured) -> Option<String> {
     (!rules.is_empty()).then(|| format!("Its first choice was legal where a rule was called for: {}.", rules.join(", ")))
 }
 
-fn full_games(results: &Results, point: &Point) -> Vec<String> {
-    let scores = results.full_games(point);
-    let real = point.real_plies();
-    let mut said: Vec<String> = scores.iter().take(1).filter_map(|score| one_temperature(score, real)).collect();
-    let clean = |score: &Measured| score.value("clean").cloned();
-    let others: Vec<_> = scores
-        .iter()
-        .skip(1)
-        .filter_map(|score| {
-            let value = clean(score)?;
-            Some(format!("{}{} (n = {})", share(&value), at(score.temperature()), thousands(value.n)))
-        })
-        .collect();
-    if !others.is_empty() {
-        said.push(format!("Sampled cooler, games without an illegal move: {}.", others.join(", ")));
-    }
-    if let (Some(hot), Some(cold), true) = (scores.first(), scores.last(), scores.len() > 1)
-        && let (Some(hot_value), Some(cold_value)) = (clean(hot), clean(cold))
-    {
-        let temperatures = format!("between{} and{}", at(hot.temperature()), at(cold.temperature())).replace(" at ", " ");
-        said.push(if hot_value.high < cold_value.low {
-            format!("Cooler sampling keeps more games clean: {temperatures} the 95 % intervals do not overlap.")
-        } else if cold_value.high < hot_value.low {
-            format!("Cooler sampling keeps fewer games clean: {temperatures} the 95 % intervals do not overlap.")
-        } else {
-            format!(
-                "Whether temperature changes the share of clean games is not settled: {temperatures} the 95 % intervals overlap."
-            )
-        });
-    }
-    said
-}
-
-fn one_temperature(score: &Measured, real: Option<f64>) -> Option<String> {
-    let clean = score.value("clean")?;
-    let mut text =
-        format!("Of {}{}, {} had no illegal move", plural("full game", clean.n), at(score.temperature()), share(clean));
-    if let Some(plies) = score.value("plies") {
-        write!(text, "; they lasted {} plies on average", number_within(plies.value, Some(plies.low), Some(plies.high)))
-            .expect("written to a string");
-        if let Some(real) = real {
-            let decimals = decimals_of((plies.high - plies.low) / 2.0).max(1);
-            write!(text, ", real games {real:.decimals$}").expect("written to a string");
-        }
-    }
-    Some(text + ".")
-}
-
 /// What stands above everything else: why the numbers below may not be what they seem.
 pub(crate) fn warnings(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
@@ -200,7 +195,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
             let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
             said.push(format!(
                 "{} was {}{why}.",
-                outcome.node.label,
+                node_name(&outcome.node.label),
                 if state == State::Failed { "tried and failed" } else { "refused" }
             ));
         }

@@ -9,14 +9,25 @@ use crate::text::{percent, percent_within, plural, significant, temperature};
 const PANELS: [(&str, &str, Unit); 2] =
     [("clean", "Games without an illegal move", Unit::Share), ("plies", "Mean length in plies", Unit::Number)];
 
-pub(crate) fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
-    let scores = results.full_games(point);
+pub(crate) fn by_temperature(_: &Results, point: &Point) -> Option<Drawing> {
+    temperatures(point, &point.finals("full_games"))
+}
+
+/// The temperatures of a sweep, where all its points have the same weights.
+pub(crate) fn over_sweep(results: &Results) -> Option<Drawing> {
+    match results.over_temperatures().as_slice() {
+        [(point, scores)] => temperatures(point, &scores.iter().collect::<Vec<_>>()),
+        _ => None,
+    }
+}
+
+fn temperatures(point: &Point, scores: &[&Measured]) -> Option<Drawing> {
     if scores.len() < 2 {
         return None;
     }
     let (low, high) = scores
         .iter()
-        .filter_map(Measured::temperature)
+        .filter_map(|score| score.temperature())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), temperature| (low.min(temperature), high.max(temperature)));
     let pad = ((high - low) * 0.06).max(0.02);
     let panels = PANELS

@@ -47,7 +47,7 @@ impl PointPage {
         };
         Self {
             anchor: format!("point-{}", index + 1),
-            name: point.title().to_owned(),
+            name: words::point_name(point),
             summary: new_sentences(results, index),
             tiles: tiles(point),
             published: compared(results, point),
@@ -59,15 +59,15 @@ impl PointPage {
             gates: gates(point),
             counts: counts(point),
             settings: new_settings(results, index),
-            beside: (index > 0).then(|| results.points[0].title().to_owned()),
+            beside: (index > 0).then(|| words::point_name(&results.points[0])),
         }
     }
 }
 
 /// What is true of the first point too is said there.
 fn new_sentences(results: &Results, index: usize) -> Vec<String> {
-    let said = if index > 0 { words::summary(results, &results.points[0]) } else { Vec::new() };
-    words::summary(results, &results.points[index]).into_iter().filter(|sentence| !said.contains(sentence)).collect()
+    let said = if index > 0 { words::summary(&results.points[0]) } else { Vec::new() };
+    words::summary(&results.points[index]).into_iter().filter(|sentence| !said.contains(sentence)).collect()
 }
 
 fn new_settings(results: &Results, index: usize) -> Groups {

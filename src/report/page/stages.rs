@@ -3,6 +3,7 @@
 use super::table::{Cell, Table};
 use crate::report::results::{Outcome, Results, State};
 use crate::report::settings::moment;
+use crate::report::words;
 use crate::text::{bytes, duration};
 
 pub(crate) fn stages(results: &Results) -> Option<Table> {
@@ -25,7 +26,7 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
             None => Vec::new(),
         };
         let mut cells = vec![
-            Cell::text(outcome.node.label.clone()),
+            Cell::text(words::node_name(&outcome.node.label)),
             Cell { text: state, sort: None, class },
             Cell::number(seconds.map_or_else(|| "–".to_owned(), duration), Some(seconds.unwrap_or(-1.0))),
             Cell::number(
@@ -38,7 +39,13 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
             Cell::code(outcome.node.key.to_string()),
         ];
         if results.points.len() > 1 {
-            cells.insert(1, Cell::text(outcome.node.points.join("; ")));
+            let mine = results.points.iter().filter(|point| outcome.node.points.iter().any(|name| name == point.title()));
+            let points: Vec<_> = if outcome.node.points.len() == results.points.len() {
+                vec!["all".to_owned()]
+            } else {
+                mine.map(words::point_name).collect()
+            };
+            cells.insert(1, Cell::text(points.join("; ")));
         }
         cells
     };
