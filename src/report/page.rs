@@ -15,6 +15,7 @@ use super::charts::{Colour, Section, hex};
 use super::results::Results;
 use super::settings::{between, moment};
 use super::{published, words};
+use crate::text::plural;
 
 use point::PointPage;
 use table::Table;
@@ -41,6 +42,7 @@ pub(crate) struct Page {
     name: String,
     question: String,
     facts: Vec<String>,
+    has_file: bool,
     warnings: Vec<String>,
     answers: Vec<String>,
     sweep: Option<Table>,
@@ -52,6 +54,7 @@ pub(crate) struct Page {
     provenance: Vec<(&'static str, String)>,
     tables: Vec<&'static str>,
     rule: &'static str,
+    terms: [(&'static str, &'static str); 6],
     colours: Vec<(&'static str, String, String)>,
 }
 
@@ -83,6 +86,7 @@ impl Page {
             question: question.unwrap_or_else(|| name.clone()),
             name,
             facts: facts(results),
+            has_file: results.has_file,
             warnings: words::warnings(results),
             answers: words::answers(results),
             sweep: sweep::points(results),
@@ -94,6 +98,7 @@ impl Page {
             provenance: provenance(results),
             tables: tables.to_vec(),
             rule: published::RULE,
+            terms: words::TERMS,
             colours: Colour::ALL.map(|hue| (hue.name(), hex(hue.light()), hex(hue.dark()))).to_vec(),
         }
     }
@@ -153,7 +158,10 @@ fn facts(results: &Results) -> Vec<String> {
         let took = run.finished.as_deref().and_then(|finished| between(&run.started, finished));
         facts.push(moment(&run.started) + &took.map_or_else(String::new, |took| format!(", {took}")));
     }
-    facts.extend([run.device.clone(), run.host.clone()].into_iter().filter(|fact| !fact.is_empty()));
+    let (device, threads) = results.machine();
+    let threads = threads.map(|threads| plural("thread", threads)).unwrap_or_default();
+    let on = [device, threads].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    facts.extend([on, run.host.clone()].into_iter().filter(|fact| !fact.is_empty()));
     facts
 }
 
@@ -166,6 +174,15 @@ fn provenance(results: &Results) -> Vec<(&'static str, String)> {
     };
     let key =
         |stage: &str| results.nodes.iter().find(|outcome| outcome.node.stage == stage).map(|outcome| outcome.node.key.full());
+    let (device, threads) = results.machine();
+    let mut corpus: Vec<String> = Vec::new();
+    for source in results.points.iter().flat_map(|point| &point.sources) {
+        let digest = source.digest.as_ref().map_or_else(String::new, |digest| format!(" ({digest})"));
+        let line = source.name.clone() + &digest;
+        if !corpus.contains(&line) {
+            corpus.push(line);
+        }
+    }
     let all = [
         ("command", command),
         ("run", run.id.clone()),
@@ -175,9 +192,10 @@ fn provenance(results: &Results) -> Vec<(&'static str, String)> {
         ("philidor", run.philidor.clone()),
         ("git", run.git.clone()),
         ("host", run.host.clone()),
-        ("device", run.device.clone()),
-        ("threads", run.threads.map_or_else(String::new, |threads| threads.to_string())),
+        ("device", device),
+        ("threads", threads.map_or_else(String::new, |threads| threads.to_string())),
         ("libtorch", run.libtorch.clone()),
+        ("corpus", corpus.join("; ")),
         ("tokens", key("encode").unwrap_or_default()),
         ("weights", if results.points.len() == 1 { key("train").unwrap_or_default() } else { String::new() }),
     ];

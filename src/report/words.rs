@@ -4,12 +4,37 @@ mod full_games;
 
 use std::fmt::Write as _;
 
+use super::published::set_by;
 use super::results::{Measured, Point, Results, State};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::Value;
 use crate::text::{self, number_within, percent, percent_within, plural, si, thousands};
 
 pub(crate) use full_games::answers;
+
+/// Terms that the page uses, each explained once.
+pub(crate) const TERMS: [(&str, &str); 6] = [
+    (
+        "nats",
+        "A loss is the mean, over tokens, of minus the natural logarithm of the probability that the model gave to the right one.",
+    ),
+    ("T", "The temperature: logits are divided by it before a move is sampled, so that cooler is closer to the first choice."),
+    (
+        "legal, clean",
+        "A move is sampled from all tokens, legal or not, unless a mask is named. A clean game has no illegal move.",
+    ),
+    ("mass", "The probability that the model gives to all legal moves together, whichever it would choose."),
+    (
+        "MFU",
+        "Model FLOPs utilisation: the floating-point operations a second that the training needs, by count from the model's sizes, \
+         as a share of the rate of a large matrix product measured on the same device.",
+    ),
+    (
+        "protocol",
+        "All that decides how a figure is measured: metric, data, choice of positions, temperature, mask, context, precision, seed. \
+         The code is its digest: figures of equal codes may be compared.",
+    ),
+];
 
 /// What came out, in the order in which it was made.
 pub(crate) fn summary(point: &Point) -> Vec<String> {
@@ -185,6 +210,10 @@ fn rules(score: &Measured) -> Option<String> {
 /// What stands above everything else: why the numbers below may not be what they seem.
 pub(crate) fn warnings(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
+    let set = set_by(&results.run);
+    if !set.is_empty() {
+        said.push(format!("Differs from the file, by the command line: {}.", set.join(", ")));
+    }
     match results.run.outcome.as_deref() {
         None => said.push("The run has not ended: what is shown is what there is so far.".to_owned()),
         Some("done" | "made" | "kept" | "ok" | "finished") => (),
@@ -295,12 +324,52 @@ pub(crate) fn is_share(metric: &str, name: &str) -> bool {
     !(metric == "full_games" && name.ends_with("plies"))
 }
 
-/// A value with its interval, as a share or as a number.
+/// A value with its interval, as a share or as a number. An extreme of a sample has none: its bounds are no estimate.
 pub(crate) fn within(metric: &str, value: &Value) -> String {
+    if ["mass_min", "mass_max"].iter().any(|extreme| value.name.ends_with(extreme)) {
+        return percent(value.value, 2);
+    }
     if is_share(metric, &value.name) { share(value) } else { number_within(value.value, Some(value.low), Some(value.high)) }
 }
 
 fn lower(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::report::fixture::{Fixture, Wish, experiment, write};
+
+    #[test]
+    fn a_temperature_is_written_in_one_way() {
+        let mut point = experiment(40);
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        point.point = "temperatures=0.2 width=128".into();
+        let Fixture { run_dir, store } = write(dir.path(), &[point], &Wish::default());
+        let results = Results::load(&run_dir, &store).expect("a run");
+        assert_eq!(point_name(&results.points[0]), "T = 0.2, width=128");
+        assert_eq!(beside_temperature(&results.points[0]), "width=128");
+        assert_eq!(in_words("full_games.temperatures=1,0.5").as_deref(), Some("T = 1.0 and 0.5"));
+        assert_eq!(in_words("width=128"), None);
+        assert_eq!(node_name("evaluate legality T=1 at best"), "evaluate legality at T = 1.0, at best");
+    }
+
+    #[test]
+    fn a_loss_that_rose_again_is_told_with_its_end() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let change = |_: &str, name: &str, content: String| match name {
+            "best.json" => json!({ "step": 20, "loss": 1.2 }).to_string(),
+            _ => content,
+        };
+        let run = json!({ "id": "x", "outcome": "done", "command": "philidor run run1.toml -S train.steps=40" });
+        let Fixture { run_dir, store } = write(dir.path(), &[experiment(40)], &Wish { change, run, ..Wish::default() });
+        let results = Results::load(&run_dir, &store).expect("a run");
+        let said = training(&results.points[0]).expect("a training");
+        assert!(said.contains("was 1.200 nats at best, at step 20; it ended at 1.6"), "{said}");
+        assert!(warnings(&results).iter().any(|line| line.ends_with("by the command line: train.steps=40.")));
+    }
 }

@@ -1,6 +1,6 @@
 //! Games that the model plays against itself without a mask: how many stay legal, and how long they last.
 
-use super::curves::{curve_to, samples, tokens_axis};
+use super::curves::{curve_to, ring_words, samples, tokens_axis};
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
@@ -82,7 +82,7 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         n = end.n;
         let value = last.and_then(|score| score.value(name)).map_or(end.value, |value| value.value);
         let label = if unit == Unit::Share { percent(value, 1) } else { significant(value, 3) };
-        alt.push(format!("{heading}: {label} at the end"));
+        alt.push(format!("{heading}: {label} {}", if last.is_some() { "as the final figure" } else { "at the end" }));
         let mut marks = curve_to(&shown, last, name, Hue::Blue, &label);
         if unit == Unit::Number {
             marks.extend(real_games(point));
@@ -95,8 +95,8 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         temperature(asked?),
         plural("game", n)
     )];
-    if let Some(value) = last.and_then(|score| score.value("clean")) {
-        subtitle.push(format!("Last dot and label: the final figure, {}.", plural("game", value.n)));
+    if let Some((score, value)) = last.and_then(|score| Some((score, score.value("clean")?))) {
+        subtitle.push(ring_words(score, "Ring and label: the final figure", &plural("game", value.n)));
     }
     let title = "Full games, by training tokens".to_owned();
     (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.join(" "), alt: alt.join("; "), columns: 2, panels })

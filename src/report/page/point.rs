@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::table::{Cell, Table};
 use super::{Drawn, Figure};
+use crate::measure::score::Value;
 use crate::report::charts::Section;
 use crate::report::published::{self, Verdict};
-use crate::report::results::{Asked, Point, Results, State};
+use crate::report::results::{Asked, Measured, Point, Results, State};
 use crate::report::settings::{Groups, settings};
 use crate::report::words;
 use crate::text::{bytes, fixed, percent, percent_within, significant, temperature, thousands};
@@ -136,11 +137,17 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
 }
 
 fn figures(point: &Point) -> Option<Table> {
-    let rows = point
-        .scores
-        .iter()
-        .filter(|score| score.asked == Asked::Final)
-        .flat_map(|score| score.score.values.iter().map(move |value| (score, value)))
+    let mut shown: Vec<(&Measured, &Value)> = Vec::new();
+    for score in point.scores.iter().filter(|score| score.asked == Asked::Final) {
+        for value in &score.score.values {
+            // Real games are the same beside each temperature of the model's.
+            if !(is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
+                shown.push((score, value));
+            }
+        }
+    }
+    let rows = shown
+        .into_iter()
         .map(|(score, value)| {
             let metric = score.metric.name();
             let slice = if value.slice.is_empty() { String::new() } else { format!(" ({})", value.slice) };
@@ -149,6 +156,7 @@ fn figures(point: &Point) -> Option<Table> {
                 Cell::text(words::figure(metric, &value.name) + &slice + masked),
                 score
                     .temperature()
+                    .filter(|_| !is_real(value))
                     .map_or_else(|| Cell::number("–".to_owned(), Some(-1.0)), |t| Cell::number(temperature(t), Some(t))),
                 Cell::number(words::within(metric, value), Some(value.value)),
                 Cell::count(value.n),
@@ -170,6 +178,11 @@ fn figures(point: &Point) -> Option<Table> {
     Table::of(&head, rows)
 }
 
+/// Whether a value is of people's games.
+fn is_real(value: &Value) -> bool {
+    value.name.starts_with("real_")
+}
+
 fn device(point: &Point) -> Vec<(&'static str, String)> {
     let Some(device) = point.training.as_ref().and_then(|training| training.device.as_ref()) else { return Vec::new() };
     let rate = |flops: f64| format!("{} FLOP/s", crate::text::si(flops));
@@ -188,6 +201,9 @@ fn device(point: &Point) -> Vec<(&'static str, String)> {
 }
 
 fn gates(point: &Point) -> Option<Table> {
+    if point.gates.iter().all(|gate| matches!(gate.state, State::Skipped | State::Pending)) {
+        return None;
+    }
     let rows = point
         .gates
         .iter()

@@ -6,6 +6,9 @@ use crate::report::settings::moment;
 use crate::report::words;
 use crate::text::{bytes, duration};
 
+/// More skipped nodes than these are one row: nothing is known of them.
+const MOST_SKIPPED: usize = 3;
+
 pub(crate) fn stages(results: &Results) -> Option<Table> {
     let row = |outcome: &Outcome| {
         let made_by = outcome.made_by.as_ref();
@@ -62,6 +65,28 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
     if results.points.len() > 1 {
         head.insert(1, ("Points", false));
     }
-    let rows = results.nodes.iter().map(row).collect();
+    let fold = results.of_state(State::Skipped).count() > MOST_SKIPPED;
+    let mut rows: Vec<_> = results.nodes.iter().filter(|outcome| !(fold && outcome.state == State::Skipped)).map(row).collect();
+    if fold {
+        rows.push(skipped(results, head.len()));
+    }
     Table::of(&head, rows)
+}
+
+/// All skipped nodes in one row: how many there are of each stage.
+fn skipped(results: &Results, columns: usize) -> Vec<Cell> {
+    let mut stages: Vec<(&str, u64)> = Vec::new();
+    for outcome in results.of_state(State::Skipped) {
+        match stages.iter_mut().find(|(stage, _)| *stage == outcome.node.stage) {
+            Some((_, nodes)) => *nodes += 1,
+            None => stages.push((&outcome.node.stage, 1)),
+        }
+    }
+    let name = |(stage, nodes): &(&str, u64)| if *nodes > 1 { format!("{stage} × {nodes}") } else { (*stage).to_owned() };
+    let label = stages.iter().map(name).collect::<Vec<_>>().join(", ");
+    let mut cells = vec![Cell::text(label)];
+    cells.resize_with(columns, || Cell::text(""));
+    cells[if results.points.len() > 1 { 2 } else { 1 }] =
+        Cell { text: State::Skipped.name().to_owned(), sort: None, class: "soft" };
+    cells
 }

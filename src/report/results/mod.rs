@@ -17,6 +17,8 @@ pub use files::{DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingS
 
 /// A run, whole.
 pub struct Results {
+    /// Whether the run's own `experiment.toml` lies in its folder.
+    pub has_file: bool,
     pub run: Run,
     pub points: Vec<Point>,
     pub nodes: Vec<Outcome>,
@@ -100,6 +102,8 @@ pub struct Point {
 
 pub struct Source {
     pub name: String,
+    /// Of the whole file: the algorithm, and its digits; none where nobody has taken it.
+    pub digest: Option<String>,
     pub report: Option<ParseReport>,
 }
 
@@ -273,6 +277,16 @@ impl Results {
         }
         groups.retain(|(_, scores, points)| *points > 1 && scores.len() > 1);
         groups.into_iter().map(|(point, scores, _)| (point, scores)).collect()
+    }
+
+    /// Where the models were trained: as the run says, or as the first training says, and on how many threads.
+    pub fn machine(&self) -> (String, Option<u64>) {
+        let device = self.points.iter().find_map(|point| point.training.as_ref()?.device.as_ref());
+        let name = match device {
+            Some(device) if self.run.device.is_empty() => device.device.clone(),
+            _ => self.run.device.clone(),
+        };
+        (name, self.run.threads.or(device.map(|device| device.threads)).filter(|threads| *threads > 0))
     }
 
     pub fn of_state(&self, state: State) -> impl Iterator<Item = &Outcome> {
