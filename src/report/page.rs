@@ -172,8 +172,10 @@ fn provenance(results: &Results) -> Vec<(&'static str, String)> {
         serde_json::Value::Array(words) => words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(" "),
         _ => String::new(),
     };
-    let key =
-        |stage: &str| results.nodes.iter().find(|outcome| outcome.node.stage == stage).map(|outcome| outcome.node.key.full());
+    let key = |stage: &str| {
+        let made = results.nodes.iter().find(|outcome| outcome.node.stage == stage && outcome.made_by.is_some());
+        made.map(|outcome| outcome.node.key.full())
+    };
     let (device, threads) = results.machine();
     let mut corpus: Vec<String> = Vec::new();
     for source in results.points.iter().flat_map(|point| &point.sources) {

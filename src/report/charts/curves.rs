@@ -88,7 +88,7 @@ pub(crate) fn figure(score: &Measured, name: &str, hue: Hue, label: String) -> V
 /// How to read the ring: of what it is, and where it was measured.
 pub(crate) fn ring_words(score: &Measured, what: &str, of: &str) -> String {
     let checkpoint = &score.score.checkpoint;
-    let best = if checkpoint.name == "best" { ", the one of the lowest validation loss" } else { "" };
+    let best = if checkpoint.name == "best" { " (lowest validation loss)" } else { "" };
     format!("{what}, {of}, at step {}{best}.", thousands(checkpoint.step))
 }
 

@@ -22,28 +22,31 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let measured = significant(gate.verdict.as_ref().map_or(mean, |verdict| verdict.measured), 4);
     let near = points.iter().position(|point| point.1 < NEAR * asked.below);
     let near: Vec<_> = near.map_or_else(Vec::new, |from| points[from..].to_vec());
-    let panel = |heading: &str, points, y: Axis, labels: [String; 2]| {
-        let [line, level] = labels;
-        let marks = vec![
-            Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Strong, label: line },
-            Mark::Level { y: asked.below, label: level },
-        ];
+    let judged = vec![(last[0].0, mean), (last[last.len() - 1].0, mean)];
+    let line = |points| Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Strong, label: String::new() };
+    let level = |label: String| Mark::Level { y: asked.below, label };
+    let judged = || {
+        let points = judged.clone();
+        let mean = Mark::Line { points, hue: Hue::Orange, stroke: Stroke::Thin, label: format!("mean of ten {measured}") };
+        [level(format!("below {}", asked.below)), mean]
+    };
+    let panel = |heading: &str, marks: Vec<Mark>, y: Axis| {
         let x = Axis::new("step", Unit::Count);
         Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 150.0 })
     };
     let y = || Axis::new("nats per token", Unit::Number);
-    let labels = [format!("mean of ten {measured}"), format!("below {}", asked.below)];
+    let whole = y().include([0.0]);
     let panels = if near.len() > 1 {
         let enlarged = y().range((0.0, NEAR * asked.below));
         vec![
-            panel("All steps", points, y().include([0.0]), <[String; 2]>::default()),
-            panel("The end, enlarged", near, enlarged, labels),
+            panel("All steps", vec![line(points.clone()), level(String::new())], whole),
+            panel("The end, enlarged", std::iter::once(line(near)).chain(judged()).collect(), enlarged),
         ]
     } else {
-        vec![panel("", points, y().include([0.0]), labels)]
+        vec![panel("", std::iter::once(line(points.clone())).chain(judged()).collect(), whole)]
     };
     let subtitle = format!(
-        "Training loss of a fresh model on {}: its mean over {} must fall below {} within {}.",
+        "Training loss of a fresh model on {}: its mean over {} (orange) must fall below {} within {}.",
         plural("game", u64::from(asked.games)),
         plural("step", JUDGED_STEPS as u64),
         asked.below,

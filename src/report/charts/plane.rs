@@ -12,11 +12,16 @@ const BELOW: f64 = 40.0;
 /// From the plot to the labels at its right.
 const REACH: f64 = 12.0;
 
+/// The radius of a ring.
+const RING: f64 = 5.5;
+
 /// A label at the right of the plot, and what it belongs to.
 struct EndLabel {
     lines: Vec<String>,
     /// Where the curve ends.
     from: (f64, f64),
+    /// What lies around that end and must stay clear of the line to the label.
+    clear: f64,
     /// The middle of the label; moved by [`spread`].
     y: f64,
     hue: Hue,
@@ -74,7 +79,7 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     for label in &labels {
         let at = (plot_right + REACH - 3.0, label.y);
         if (label.from.0 - plot_right).abs() > 3.0 || (label.from.1 - label.y).abs() > 3.0 {
-            canvas.line(label.from, at, label.hue, 0.75);
+            canvas.line((label.from.0 + label.clear, label.from.1), at, label.hue, 0.75);
         }
         let first = label.y - (label.lines.len() - 1) as f64 * LINE / 2.0 + TICK * 0.36;
         for (i, line) in label.lines.iter().enumerate() {
@@ -149,7 +154,7 @@ impl Inside {
                 }
             }
             Mark::Ring { at, hue, .. } if self.holds(*at) => {
-                plot.dot(*at, 5.5, *hue);
+                plot.dot(*at, RING, *hue);
                 plot.dot(*at, 3.0, Hue::Surface);
             }
             Mark::Whisker { x, low, high, hue } => {
@@ -259,7 +264,8 @@ fn end_labels(plane: &Plane, plot: &Plot, inside: &Inside, plot_right: f64, room
             lines.truncate(3);
             lines[2] = fit(&format!("{}…", lines[2]), TICK, Weight::Regular, room);
         }
-        labels.push(EndLabel { lines, from, y: from.1, hue });
+        let clear = if matches!(mark, Mark::Ring { .. }) { RING } else { 0.0 };
+        labels.push(EndLabel { lines, from, clear, y: from.1, hue });
     }
     labels
 }

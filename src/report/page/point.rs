@@ -111,6 +111,10 @@ fn tiles(point: &Point) -> Vec<Tile> {
 }
 
 fn compared(results: &Results, point: &Point) -> Option<Table> {
+    // Without these there is nothing to compare.
+    if point.corpus().is_none() && point.training.is_none() && point.scores.is_empty() {
+        return None;
+    }
     let rows: Vec<_> = published::compare(&results.run, point)
         .into_iter()
         .map(|line| {
@@ -220,7 +224,7 @@ fn gates(point: &Point) -> Option<Table> {
             let (state, class) = match gate.state {
                 State::Kept | State::Made if passed => ("passed".to_owned(), "agrees"),
                 State::Kept | State::Made => ("not passed".to_owned(), "differs"),
-                State::Pending => ("pending".to_owned(), "soft"),
+                state @ (State::Pending | State::Skipped) => (state.name().to_owned(), "soft"),
                 state => (
                     gate.error.as_ref().map_or_else(|| state.name().to_owned(), |error| format!("{}: {error}", state.name())),
                     "differs",

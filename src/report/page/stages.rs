@@ -90,3 +90,24 @@ fn skipped(results: &Results, columns: usize) -> Vec<Cell> {
         Cell { text: State::Skipped.name().to_owned(), sort: None, class: "soft" };
     cells
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::report::fixture::{Fixture, Wish, experiment, write};
+
+    #[test]
+    fn a_run_that_failed_at_once_is_told_in_a_few_lines() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let state = |node: &crate::plan::Node| if node.stage == "fetch" { "failed" } else { "skipped" };
+        let Fixture { run_dir, store } = write(dir.path(), &[experiment(40)], &Wish { state, ..Wish::default() });
+        let written = crate::report::write(&run_dir, &store).expect("a report");
+        let markdown = fs_err::read_to_string(&written.markdown).expect("the report wrote it");
+        for empty in ["### Training", "### Corpus", "### Final figures", "### Beside the published figures"] {
+            assert!(!markdown.contains(empty), "{empty}: {markdown}");
+        }
+        assert!(
+            markdown.contains("| parse, encode, inspect, initial_loss, overfit, train, evaluate × 92 | skipped |"),
+            "{markdown}"
+        );
+    }
+}

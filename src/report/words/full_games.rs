@@ -99,3 +99,51 @@ fn answer(scores: &[Measured]) -> Option<String> {
     .expect("written to a string");
     Some(text + ".")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::measure::metric::Metric;
+    use crate::report::fixture::{Fixture, Wish, experiment, write};
+
+    #[test]
+    fn a_sweep_says_which_temperatures_its_best_is_not_apart_from() {
+        let points = [0.2, 0.4, 1.0].map(|temperature| {
+            let mut point = experiment(40);
+            point.point = format!("temperatures={temperature}");
+            point.measure.last = vec![Metric::FullGames { games: 200, temperature, seed: 7 }];
+            point
+        });
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let Fixture { run_dir, store } = write(dir.path(), &points, &Wish::default());
+        let results = Results::load(&run_dir, &store).expect("a run");
+        assert_eq!(
+            answers(&results),
+            ["The largest share of games without an illegal move was 87.0 % [81.6, 91.0] at T = 0.2 (n = 200). \
+              Which temperature is best is not settled: the 95 % interval overlaps with that of T = 0.4 \
+              (78.5 % [72.3, 83.6], n = 200); it lies above that of T = 1.0 (51.0 % [44.1, 57.8], n = 200)."]
+        );
+    }
+
+    #[test]
+    fn real_games_have_their_interval_and_are_told_once() {
+        let change = |stage: &str, _: &str, content: String| {
+            if stage != "evaluate" || !content.contains("full_games") {
+                return content;
+            }
+            let mut score: serde_json::Value = serde_json::from_str(&content).expect("a score of the fixture");
+            let real = json!({ "name": "real_plies", "slice": "", "value": 71.6, "n": 579, "low": 68.8, "high": 74.4,
+                "method": "student t 95 %" });
+            score["values"].as_array_mut().expect("values").push(real);
+            score.to_string()
+        };
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let Fixture { run_dir, store } = write(dir.path(), &[experiment(40)], &Wish { change, ..Wish::default() });
+        let written = crate::report::write(&run_dir, &store).expect("a report");
+        let markdown = fs_err::read_to_string(&written.markdown).expect("the report wrote it");
+        assert!(markdown.contains("plies on average, real games 71.6 [68.8, 74.4] (n = 579)."), "{markdown}");
+        assert_eq!(markdown.matches("| Real games: mean length, plies | – |").count(), 1, "{markdown}");
+    }
+}
