@@ -155,7 +155,7 @@ fn legality(score: &Measured) -> Option<String> {
         write!(text, " Of the {} others: {}.", thousands(all), kinds.join(", ")).expect("written to a string");
         // People resign and agree on draws there: it is a failure of another sort, so it is told apart.
         if let Some(eos) = score.score.counts.get("special_token_eos").filter(|eos| **eos > 0) {
-            write!(text, " {} of them ended the game instead.", thousands(*eos)).expect("written to a string");
+            write!(text, " Of the special tokens, {} ended the game.", thousands(*eos)).expect("written to a string");
         }
     }
     Some(text)

@@ -90,7 +90,7 @@ pub(crate) fn is_share(metric: &str, name: &str) -> bool {
 /// A value with its interval, as a share or as a number. An extreme of a sample has none: its bounds are no estimate.
 pub(crate) fn within(metric: &str, value: &Value) -> String {
     if ["mass_min", "mass_max"].iter().any(|extreme| value.name.ends_with(extreme)) {
-        return percent(value.value, 2);
+        return percent(value.value, if value.value < 0.001 { 4 } else { 2 });
     }
     if is_share(metric, &value.name) { share(value) } else { number_within(value.value, Some(value.low), Some(value.high)) }
 }
