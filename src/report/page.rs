@@ -15,6 +15,7 @@ use super::charts::{Colour, Section, hex};
 use super::results::Results;
 use super::settings::{between, moment};
 use super::{published, words};
+use crate::text::plural;
 
 use point::PointPage;
 use table::Table;
@@ -41,7 +42,9 @@ pub(crate) struct Page {
     name: String,
     question: String,
     facts: Vec<String>,
+    has_file: bool,
     warnings: Vec<String>,
+    answers: Vec<String>,
     sweep: Option<Table>,
     seeds: Option<Table>,
     overview: Vec<Figure>,
@@ -51,6 +54,7 @@ pub(crate) struct Page {
     provenance: Vec<(&'static str, String)>,
     tables: Vec<&'static str>,
     rule: &'static str,
+    terms: [(&'static str, &'static str); 6],
     colours: Vec<(&'static str, String, String)>,
 }
 
@@ -74,24 +78,27 @@ impl Page {
         };
         let question =
             results.points.first().map(|point| point.experiment.question.trim().to_owned()).filter(|text| !text.is_empty());
-        let of_run = |name: &str| {
-            let charts = drawn.iter().filter(|chart| chart.point.is_none() && chart.name == name);
+        let of_run = |names: &[&str]| {
+            let charts = drawn.iter().filter(|chart| chart.point.is_none() && names.contains(&chart.name));
             charts.map(|chart| Figure::new(chart, results)).collect()
         };
         Self {
             question: question.unwrap_or_else(|| name.clone()),
             name,
             facts: facts(results),
+            has_file: results.has_file,
             warnings: words::warnings(results),
+            answers: words::answers(results),
             sweep: sweep::points(results),
             seeds: sweep::seeds(results),
-            overview: of_run("points"),
-            timeline: of_run("timeline"),
+            overview: of_run(&["full-games-by-temperature", "points"]),
+            timeline: of_run(&["timeline"]),
             points: (0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect(),
             stages: stages::stages(results),
             provenance: provenance(results),
             tables: tables.to_vec(),
             rule: published::RULE,
+            terms: words::TERMS,
             colours: Colour::ALL.map(|hue| (hue.name(), hex(hue.light()), hex(hue.dark()))).to_vec(),
         }
     }
@@ -136,7 +143,7 @@ impl Figure {
             alt: drawn.alt.clone(),
             wide: Template::from_safe_string(drawn.wide.clone()),
             narrow: Template::from_safe_string(drawn.narrow.clone()),
-            same: drawn.same.map(|point| results.points[point].title().to_owned()),
+            same: drawn.same.map(|point| words::point_name(&results.points[point])),
         }
     }
 }
@@ -151,7 +158,10 @@ fn facts(results: &Results) -> Vec<String> {
         let took = run.finished.as_deref().and_then(|finished| between(&run.started, finished));
         facts.push(moment(&run.started) + &took.map_or_else(String::new, |took| format!(", {took}")));
     }
-    facts.extend([run.device.clone(), run.host.clone()].into_iter().filter(|fact| !fact.is_empty()));
+    let (device, threads) = results.machine();
+    let threads = threads.map(|threads| plural("thread", threads)).unwrap_or_default();
+    let on = [device, threads].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    facts.extend([on, run.host.clone()].into_iter().filter(|fact| !fact.is_empty()));
     facts
 }
 
@@ -162,8 +172,19 @@ fn provenance(results: &Results) -> Vec<(&'static str, String)> {
         serde_json::Value::Array(words) => words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(" "),
         _ => String::new(),
     };
-    let key =
-        |stage: &str| results.nodes.iter().find(|outcome| outcome.node.stage == stage).map(|outcome| outcome.node.key.full());
+    let key = |stage: &str| {
+        let made = results.nodes.iter().find(|outcome| outcome.node.stage == stage && outcome.made_by.is_some());
+        made.map(|outcome| outcome.node.key.full())
+    };
+    let (device, threads) = results.machine();
+    let mut corpus: Vec<String> = Vec::new();
+    for source in results.points.iter().flat_map(|point| &point.sources) {
+        let digest = source.digest.as_ref().map_or_else(String::new, |digest| format!(" ({digest})"));
+        let line = source.name.clone() + &digest;
+        if !corpus.contains(&line) {
+            corpus.push(line);
+        }
+    }
     let all = [
         ("command", command),
         ("run", run.id.clone()),
@@ -173,9 +194,10 @@ fn provenance(results: &Results) -> Vec<(&'static str, String)> {
         ("philidor", run.philidor.clone()),
         ("git", run.git.clone()),
         ("host", run.host.clone()),
-        ("device", run.device.clone()),
-        ("threads", run.threads.map_or_else(String::new, |threads| threads.to_string())),
+        ("device", device),
+        ("threads", threads.map_or_else(String::new, |threads| threads.to_string())),
         ("libtorch", run.libtorch.clone()),
+        ("corpus", corpus.join("; ")),
         ("tokens", key("encode").unwrap_or_default()),
         ("weights", if results.points.len() == 1 { key("train").unwrap_or_default() } else { String::new() }),
     ];

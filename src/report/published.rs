@@ -143,6 +143,16 @@ fn judge(ours: &Value, published: &Published, share: bool) -> Verdict {
 
 /// The settings of the experiment that the command line changed: it is no longer the one that was published.
 fn changed(run: &Run) -> Vec<String> {
+    let science = |setting: &String| {
+        // A whole table may be set too: `model={width = 64}`.
+        let table = setting.split(['.', '=', '[', ' ']).next().unwrap_or_default();
+        ["corpus", "model", "train", "measure", "arena", "sweep", "seed"].contains(&table)
+    };
+    set_by(run).into_iter().filter(science).collect()
+}
+
+/// All settings that the command line made, as they were written.
+pub(crate) fn set_by(run: &Run) -> Vec<String> {
     let words: Vec<String> = match &run.command {
         serde_json::Value::String(line) => {
             line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned()).collect()
@@ -158,12 +168,7 @@ fn changed(run: &Run) -> Vec<String> {
             _ => None,
         }
     });
-    let science = |setting: &&str| {
-        // A whole table may be set too: `model={width = 64}`.
-        let table = setting.split(['.', '=', '[', ' ']).next().unwrap_or_default();
-        ["corpus", "model", "train", "measure", "arena", "sweep", "seed"].contains(&table)
-    };
-    settings.filter(science).map(str::to_owned).collect()
+    settings.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -1,19 +1,27 @@
 //! Numbers as sentences. A sentence says what was counted, of how many, and no more than its interval allows.
 
+mod full_games;
+mod names;
+
 use std::fmt::Write as _;
 
-use super::results::{Measured, Point, Results, State, Training};
+use super::published::set_by;
+use super::results::{Measured, Point, Results, State};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
-use crate::measure::score::Value;
-use crate::text::{self, decimals_of, number_within, percent, percent_within, plural, si, thousands};
+use crate::text::{self, percent, plural, si, thousands};
+
+pub(crate) use full_games::answers;
+pub(crate) use names::{TERMS, figure, is_share, reason, within};
+
+use names::{lower, share};
 
 /// What came out, in the order in which it was made.
-pub(crate) fn summary(results: &Results, point: &Point) -> Vec<String> {
+pub(crate) fn summary(point: &Point) -> Vec<String> {
     let mut said: Vec<String> = [corpus(point), overlap(point), training(point)].into_iter().flatten().collect();
     said.extend(point.finals("legality").into_iter().filter_map(legality));
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
     said.extend(point.finals("rules").into_iter().filter_map(rules));
-    said.extend(full_games(results, point));
+    said.extend(full_games::sentences(point));
     said
 }
 
@@ -62,10 +70,20 @@ fn training(point: &Point) -> Option<String> {
         si(last.tokens as f64),
         plural("step", last.step),
     );
-    if let Some(loss) = lowest(training) {
+    let lowest = training.best.map(|best| (best.step, best.loss)).or_else(|| {
+        let losses = training.validation.iter().map(|at| (at.step, at.loss));
+        losses.min_by(|a, b| a.1.total_cmp(&b.1))
+    });
+    if let Some((step, loss)) = lowest.filter(|(_, loss)| loss.is_finite()) {
         let guessing = (VOCABULARY_SIZE as f64).ln();
         let tokens = thousands(validation_tokens(point));
-        write!(text, "; its validation loss, on the same {tokens} tokens each time, came down to {loss:.3} nats, where guessing is {guessing:.3}")
+        // A loss that rose again is not what the training came to.
+        let end = training.validation.last().map(|at| at.loss).filter(|end| *end > loss * 1.01);
+        let came = match end {
+            Some(end) => format!("was {loss:.3} nats at best, at step {}; it ended at {end:.3}", thousands(step)),
+            None => format!("came down to {loss:.3} nats"),
+        };
+        write!(text, "; its validation loss, on the same {tokens} tokens each time, {came}, where guessing is {guessing:.3}")
             .expect("written to a string");
     }
     Some(text + ".")
@@ -77,13 +95,38 @@ pub(crate) fn validation_tokens(point: &Point) -> u64 {
     u64::from(train.validate.batches) * u64::from(train.batch) * u64::from(point.experiment.model.context)
 }
 
-fn lowest(training: &Training) -> Option<f64> {
-    let losses = training.validation.iter().map(|at| at.loss);
-    training.best.map(|best| best.loss).or_else(|| losses.min_by(f64::total_cmp)).filter(|loss| loss.is_finite())
+/// A point as people say it: `temperatures=0.2 width=128` is `T = 0.2, width=128`.
+pub(crate) fn point_name(point: &Point) -> String {
+    named(point, |_| true)
 }
 
-fn share(value: &Value) -> String {
-    percent_within(value.value, Some(value.low), Some(value.high))
+/// What of a point's name is no temperature.
+fn beside_temperature(point: &Point) -> String {
+    named(point, |part| !part.starts_with("T = "))
+}
+
+fn named(point: &Point, wanted: fn(&str) -> bool) -> String {
+    let parts = point.title().split(' ').map(|part| in_words(part).unwrap_or_else(|| part.to_owned()));
+    let parts: Vec<_> = parts.filter(|part| wanted(part)).collect();
+    // Only a temperature has blanks of its own, and needs more to tell it from its neighbours.
+    parts.join(if parts.iter().any(|part| part.contains(' ')) { ", " } else { " " })
+}
+
+/// A setting of temperatures, such as `full_games.temperatures=0.2`.
+fn in_words(part: &str) -> Option<String> {
+    let (key, list) = part.split_once('=')?;
+    let asked = ["temperature", "temperatures"].contains(&key.rsplit('.').next()?);
+    let list: Vec<f64> = list.split(',').map(|t| t.parse().ok()).collect::<Option<_>>()?;
+    asked.then(|| format!("T = {}", list.into_iter().map(text::temperature).collect::<Vec<_>>().join(" and ")))
+}
+
+/// The label of a node, with its temperature as everywhere else: `evaluate legality, T = 1.0, at best`.
+pub(crate) fn node_name(label: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("T=").map(str::parse) {
+        Some(Ok(t)) => format!("at T = {},", text::temperature(t)),
+        _ => word.to_owned(),
+    };
+    label.split(' ').map(word).collect::<Vec<_>>().join(" ").trim_end_matches(',').to_owned()
 }
 
 pub(crate) fn at(temperature: Option<f64>) -> String {
@@ -95,7 +138,7 @@ const FAILED: [(&str, &str); 4] = [
     ("illegal_movement", "moved a piece of its own as it must not"),
     ("empty_square", "moved from an empty square"),
     ("opponents_piece", "moved a piece of the opponent's"),
-    ("special_token", "were no move at all"),
+    ("special_token", "were no move but a special token"),
 ];
 
 fn legality(score: &Measured) -> Option<String> {
@@ -112,7 +155,7 @@ fn legality(score: &Measured) -> Option<String> {
         write!(text, " Of the {} others: {}.", thousands(all), kinds.join(", ")).expect("written to a string");
         // People resign and agree on draws there: it is a failure of another sort, so it is told apart.
         if let Some(eos) = score.score.counts.get("special_token_eos").filter(|eos| **eos > 0) {
-            write!(text, " {} of them ended the game instead.", thousands(*eos)).expect("written to a string");
+            write!(text, " Of the special tokens, {} ended the game.", thousands(*eos)).expect("written to a string");
         }
     }
     Some(text)
@@ -139,57 +182,13 @@ fn rules(score: &Measured) -> Option<String> {
     (!rules.is_empty()).then(|| format!("Its first choice was legal where a rule was called for: {}.", rules.join(", ")))
 }
 
-fn full_games(results: &Results, point: &Point) -> Vec<String> {
-    let scores = results.full_games(point);
-    let real = point.real_plies();
-    let mut said: Vec<String> = scores.iter().take(1).filter_map(|score| one_temperature(score, real)).collect();
-    let clean = |score: &Measured| score.value("clean").cloned();
-    let others: Vec<_> = scores
-        .iter()
-        .skip(1)
-        .filter_map(|score| {
-            let value = clean(score)?;
-            Some(format!("{}{} (n = {})", share(&value), at(score.temperature()), thousands(value.n)))
-        })
-        .collect();
-    if !others.is_empty() {
-        said.push(format!("Sampled cooler, games without an illegal move: {}.", others.join(", ")));
-    }
-    if let (Some(hot), Some(cold), true) = (scores.first(), scores.last(), scores.len() > 1)
-        && let (Some(hot_value), Some(cold_value)) = (clean(hot), clean(cold))
-    {
-        let temperatures = format!("between{} and{}", at(hot.temperature()), at(cold.temperature())).replace(" at ", " ");
-        said.push(if hot_value.high < cold_value.low {
-            format!("Cooler sampling keeps more games clean: {temperatures} the 95 % intervals do not overlap.")
-        } else if cold_value.high < hot_value.low {
-            format!("Cooler sampling keeps fewer games clean: {temperatures} the 95 % intervals do not overlap.")
-        } else {
-            format!(
-                "Whether temperature changes the share of clean games is not settled: {temperatures} the 95 % intervals overlap."
-            )
-        });
-    }
-    said
-}
-
-fn one_temperature(score: &Measured, real: Option<f64>) -> Option<String> {
-    let clean = score.value("clean")?;
-    let mut text =
-        format!("Of {}{}, {} had no illegal move", plural("full game", clean.n), at(score.temperature()), share(clean));
-    if let Some(plies) = score.value("plies") {
-        write!(text, "; they lasted {} plies on average", number_within(plies.value, Some(plies.low), Some(plies.high)))
-            .expect("written to a string");
-        if let Some(real) = real {
-            let decimals = decimals_of((plies.high - plies.low) / 2.0).max(1);
-            write!(text, ", real games {real:.decimals$}").expect("written to a string");
-        }
-    }
-    Some(text + ".")
-}
-
 /// What stands above everything else: why the numbers below may not be what they seem.
 pub(crate) fn warnings(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
+    let set = set_by(&results.run);
+    if !set.is_empty() {
+        said.push(format!("Differs from the file, by the command line: {}.", set.join(", ")));
+    }
     match results.run.outcome.as_deref() {
         None => said.push("The run has not ended: what is shown is what there is so far.".to_owned()),
         Some("done" | "made" | "kept" | "ok" | "finished") => (),
@@ -200,7 +199,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
             let why = outcome.error.as_deref().map_or_else(String::new, |error| format!(": {}", error.trim_end_matches('.')));
             said.push(format!(
                 "{} was {}{why}.",
-                outcome.node.label,
+                node_name(&outcome.node.label),
                 if state == State::Failed { "tried and failed" } else { "refused" }
             ));
         }
@@ -241,71 +240,39 @@ fn taint(results: &Results) -> Vec<String> {
     said
 }
 
-/// A reason for rejecting a game, in words.
-pub(crate) fn reason(name: &str) -> String {
-    let words = match name {
-        "speed" => "Speed",
-        "elo_missing" => "Rating missing",
-        "elo_range" => "Rating out of range",
-        "termination" => "Termination",
-        "start_position" => "Start position",
-        "too_short" => "Too short",
-        "too_long" => "Too long",
-        "invalid_san" => "Unplayable move",
-        other => return other.replace('_', " "),
-    };
-    words.to_owned()
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// A value of a metric, in words.
-pub(crate) fn figure(metric: &str, name: &str) -> String {
-    let words = match (metric, name) {
-        ("legality", "rate") => "Legal moves",
-        ("agreement", "top1") => "Move played is the first choice",
-        ("agreement", "top5") => "Move played is among the first five",
-        ("full_games", "clean") => "Games without an illegal move",
-        ("full_games", "plies") => "Mean length of games, plies",
-        ("full_games", "by_rules") => "Games ended on the board",
-        ("full_games", "real_plies") => "Real games: mean length, plies",
-        ("full_games", "real_by_rules") => "Real games: ended on the board",
-        ("loss", "train") => "Training loss at the end",
-        ("loss", "validation") => "Validation loss at the end",
-        ("model", "parameters") => "Parameters without embeddings",
-        ("model", "flops_per_token") => "FLOPs per token",
-        ("corpus", "read") => "Games read",
-        ("corpus", "kept") => "Games kept",
-        ("tokens", "train") => "Training tokens",
-        ("tokens", "validation") => "Validation tokens",
-        ("corpus", name) => return format!("Rejected: {}", lower(&reason(name))),
-        ("rules", name) => {
-            let (rule, aspect) = name.split_once('.').unwrap_or((name, ""));
-            let rule = super::charts::RULES.into_iter().find(|known| known.0 == rule).map_or(rule, |known| known.1);
-            let aspect = match aspect {
-                "legal" => "first choice legal",
-                "human" => "first choice is the move played",
-                "mass" => "mass on legal moves",
-                "mass_min" => "least mass on legal moves",
-                "mass_max" => "most mass on legal moves",
-                other => other,
-            };
-            return format!("{rule}: {aspect}");
-        }
-        _ => return format!("{metric}.{name}"),
-    };
-    words.to_owned()
-}
+    use super::*;
+    use crate::report::fixture::{Fixture, Wish, experiment, write};
 
-/// Whether a value is a share of something.
-pub(crate) fn is_share(metric: &str, name: &str) -> bool {
-    !(metric == "full_games" && name.ends_with("plies"))
-}
+    #[test]
+    fn a_temperature_is_written_in_one_way() {
+        let mut point = experiment(40);
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        point.point = "temperatures=0.2 width=128".into();
+        let Fixture { run_dir, store } = write(dir.path(), &[point], &Wish::default());
+        let results = Results::load(&run_dir, &store).expect("a run");
+        assert_eq!(point_name(&results.points[0]), "T = 0.2, width=128");
+        assert_eq!(beside_temperature(&results.points[0]), "width=128");
+        assert_eq!(in_words("full_games.temperatures=1,0.5").as_deref(), Some("T = 1.0 and 0.5"));
+        assert_eq!(in_words("width=128"), None);
+        assert_eq!(node_name("evaluate legality T=1 at best"), "evaluate legality at T = 1.0, at best");
+    }
 
-/// A value with its interval, as a share or as a number.
-pub(crate) fn within(metric: &str, value: &Value) -> String {
-    if is_share(metric, &value.name) { share(value) } else { number_within(value.value, Some(value.low), Some(value.high)) }
-}
-
-fn lower(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+    #[test]
+    fn a_loss_that_rose_again_is_told_with_its_end() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let change = |_: &str, name: &str, content: String| match name {
+            "best.json" => json!({ "step": 20, "loss": 1.2 }).to_string(),
+            _ => content,
+        };
+        let run = json!({ "id": "x", "outcome": "done", "command": "philidor run run1.toml -S train.steps=40" });
+        let Fixture { run_dir, store } = write(dir.path(), &[experiment(40)], &Wish { change, run, ..Wish::default() });
+        let results = Results::load(&run_dir, &store).expect("a run");
+        let said = training(&results.points[0]).expect("a training");
+        assert!(said.contains("was 1.200 nats at best, at step 20; it ended at 1.6"), "{said}");
+        assert!(warnings(&results).iter().any(|line| line.ends_with("by the command line: train.steps=40.")));
+    }
 }

@@ -1,6 +1,6 @@
 //! How often the model's first choice, and one of its first five, is the move that was played.
 
-use super::curves::{curve_to, samples, together, tokens_axis};
+use super::curves::{curve_to, ring_words, samples, together, tokens_axis};
 use super::drawing::{Axis, Drawing, Panel, Plane, Unit};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
@@ -22,7 +22,11 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         n = last.n;
         let end = final_score.and_then(|score| score.value(name)).map_or(last.value, |value| value.value);
         marks.extend(curve_to(&shown, final_score, name, hue, &format!("{label} {}", percent(end, 1))));
-        alt.push(format!("{label} agreement ends at {}", percent(end, 1)));
+        alt.push(format!(
+            "{label} agreement {} {}",
+            if final_score.is_some() { "is finally" } else { "ends at" },
+            percent(end, 1)
+        ));
     }
     if marks.is_empty() {
         return None;
@@ -32,8 +36,8 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
          (top-5). Lines: snapshots, {} each; bands: their 95 % intervals.",
         plural("position", n)
     )];
-    if let Some(value) = final_score.and_then(|score| score.value("top1")) {
-        subtitle.push(format!("Last dots and labels: the final figures, {}.", plural("position", value.n)));
+    if let Some((score, value)) = final_score.and_then(|score| Some((score, score.value("top1")?))) {
+        subtitle.push(ring_words(score, "Rings and labels: the final figures", &plural("position", value.n)));
     }
     if hidden {
         subtitle.push("The untrained model is not drawn.".to_owned());

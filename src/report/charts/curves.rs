@@ -3,6 +3,7 @@
 use super::drawing::{Axis, Mark, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::Measured;
+use crate::text::thousands;
 
 /// A value of a snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,7 @@ pub(crate) fn curve(samples: &[Sample], hue: Hue, label: &str) -> Vec<Mark> {
     marks
 }
 
-/// A line and, where there is one, the final figure at its end; the label stands at the figure.
+/// A line and, where there is one, the final figure; the label stands at the figure.
 pub(crate) fn curve_to(samples: &[Sample], last: Option<&Measured>, name: &str, hue: Hue, label: &str) -> Vec<Mark> {
     let figure = last.map(|score| figure(score, name, hue, label.to_owned())).unwrap_or_default();
     let mut marks = curve(samples, hue, if figure.is_empty() { label } else { "" });
@@ -77,11 +78,18 @@ pub(crate) fn curve_to(samples: &[Sample], last: Option<&Measured>, name: &str, 
     marks
 }
 
-/// One measured figure: a dot with its interval.
+/// One measured figure: a ring with its interval. It need not lie at the end: the best snapshot may be an early one.
 pub(crate) fn figure(score: &Measured, name: &str, hue: Hue, label: String) -> Vec<Mark> {
     let Some(value) = score.value(name) else { return Vec::new() };
     let x = score.score.checkpoint.tokens as f64;
-    vec![Mark::Whisker { x, low: value.low, high: value.high, hue }, Mark::Dots { points: vec![(x, value.value)], hue, label }]
+    vec![Mark::Whisker { x, low: value.low, high: value.high, hue }, Mark::Ring { at: (x, value.value), hue, label }]
+}
+
+/// How to read the ring: of what it is, and where it was measured.
+pub(crate) fn ring_words(score: &Measured, what: &str, of: &str) -> String {
+    let checkpoint = &score.score.checkpoint;
+    let best = if checkpoint.name == "best" { " (lowest validation loss)" } else { "" };
+    format!("{what}, {of}, at step {}{best}.", thousands(checkpoint.step))
 }
 
 pub(crate) fn tokens_axis() -> Axis {

@@ -66,6 +66,12 @@ pub(crate) enum Mark {
         hue: Hue,
         label: String,
     },
+    /// A figure of its own beside a curve.
+    Ring {
+        at: (f64, f64),
+        hue: Hue,
+        label: String,
+    },
     Whisker {
         x: f64,
         low: f64,

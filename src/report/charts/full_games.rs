@@ -1,6 +1,6 @@
 //! Games that the model plays against itself without a mask: how many stay legal, and how long they last.
 
-use super::curves::{curve_to, samples, tokens_axis};
+use super::curves::{curve_to, ring_words, samples, tokens_axis};
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
@@ -9,14 +9,25 @@ use crate::text::{percent, percent_within, plural, significant, temperature};
 const PANELS: [(&str, &str, Unit); 2] =
     [("clean", "Games without an illegal move", Unit::Share), ("plies", "Mean length in plies", Unit::Number)];
 
-pub(crate) fn by_temperature(results: &Results, point: &Point) -> Option<Drawing> {
-    let scores = results.full_games(point);
+pub(crate) fn by_temperature(_: &Results, point: &Point) -> Option<Drawing> {
+    temperatures(point, &point.finals("full_games"))
+}
+
+/// The temperatures of a sweep, where all its points have the same weights.
+pub(crate) fn over_sweep(results: &Results) -> Option<Drawing> {
+    match results.over_temperatures().as_slice() {
+        [(point, scores)] => temperatures(point, &scores.iter().collect::<Vec<_>>()),
+        _ => None,
+    }
+}
+
+fn temperatures(point: &Point, scores: &[&Measured]) -> Option<Drawing> {
     if scores.len() < 2 {
         return None;
     }
     let (low, high) = scores
         .iter()
-        .filter_map(Measured::temperature)
+        .filter_map(|score| score.temperature())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), temperature| (low.min(temperature), high.max(temperature)));
     let pad = ((high - low) * 0.06).max(0.02);
     let panels = PANELS
@@ -71,7 +82,7 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         n = end.n;
         let value = last.and_then(|score| score.value(name)).map_or(end.value, |value| value.value);
         let label = if unit == Unit::Share { percent(value, 1) } else { significant(value, 3) };
-        alt.push(format!("{heading}: {label} at the end"));
+        alt.push(format!("{heading}: {label} {}", if last.is_some() { "as the final figure" } else { "at the end" }));
         let mut marks = curve_to(&shown, last, name, Hue::Blue, &label);
         if unit == Unit::Number {
             marks.extend(real_games(point));
@@ -84,8 +95,8 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         temperature(asked?),
         plural("game", n)
     )];
-    if let Some(value) = last.and_then(|score| score.value("clean")) {
-        subtitle.push(format!("Last dot and label: the final figure, {}.", plural("game", value.n)));
+    if let Some((score, value)) = last.and_then(|score| Some((score, score.value("clean")?))) {
+        subtitle.push(ring_words(score, "Ring and label: the final figure", &plural("game", value.n)));
     }
     let title = "Full games, by training tokens".to_owned();
     (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.join(" "), alt: alt.join("; "), columns: 2, panels })

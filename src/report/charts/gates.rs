@@ -3,25 +3,56 @@
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
-use crate::text::{fixed, plural};
+use crate::text::{plural, significant};
+
+/// The loss that is judged, as the gate measures it.
+const JUDGED_STEPS: usize = 10;
+/// The second panel begins at so many times the loss that is asked for.
+const NEAR: f64 = 4.0;
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let asked = point.experiment.gates.overfit?;
     let gate = point.gates.iter().find(|gate| gate.stage == "overfit")?;
     let points: Vec<_> = gate.curve.iter().map(|step| (step.step as f64, step.loss)).collect();
-    let last = points.last().filter(|_| points.len() > 1)?.1;
-    let marks = vec![
-        Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Strong, label: format!("training {}", fixed(last, 3)) },
-        Mark::Level { y: asked.below, label: format!("below {}", asked.below) },
-    ];
+    let last = &points[points.len().saturating_sub(JUDGED_STEPS)..];
+    if points.len() < 2 {
+        return None;
+    }
+    let mean = last.iter().map(|point| point.1).sum::<f64>() / last.len() as f64;
+    let measured = significant(gate.verdict.as_ref().map_or(mean, |verdict| verdict.measured), 4);
+    let near = points.iter().position(|point| point.1 < NEAR * asked.below);
+    let near: Vec<_> = near.map_or_else(Vec::new, |from| points[from..].to_vec());
+    let judged = vec![(last[0].0, mean), (last[last.len() - 1].0, mean)];
+    let line = |points| Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Strong, label: String::new() };
+    let level = |label: String| Mark::Level { y: asked.below, label };
+    let judged = || {
+        let points = judged.clone();
+        let mean = Mark::Line { points, hue: Hue::Orange, stroke: Stroke::Thin, label: format!("mean of ten {measured}") };
+        [level(format!("below {}", asked.below)), mean]
+    };
+    let panel = |heading: &str, marks: Vec<Mark>, y: Axis| {
+        let x = Axis::new("step", Unit::Count);
+        Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 150.0 })
+    };
+    let y = || Axis::new("nats per token", Unit::Number);
+    let whole = y().include([0.0]);
+    let panels = if near.len() > 1 {
+        let enlarged = y().range((0.0, NEAR * asked.below));
+        vec![
+            panel("All steps", vec![line(points.clone()), level(String::new())], whole),
+            panel("The end, enlarged", std::iter::once(line(near)).chain(judged()).collect(), enlarged),
+        ]
+    } else {
+        vec![panel("", std::iter::once(line(points.clone())).chain(judged()).collect(), whole)]
+    };
     let subtitle = format!(
-        "Training loss of a fresh model on {}: it must fall below {} within {}.",
+        "Training loss of a fresh model on {}: its mean over {} (orange) must fall below {} within {}.",
         plural("game", u64::from(asked.games)),
+        plural("step", JUDGED_STEPS as u64),
         asked.below,
         plural("step", asked.steps)
     );
-    let y = Axis::new("nats per token", Unit::Number).include([0.0]);
-    let panel = Plane { heading: String::new(), x: Axis::new("step", Unit::Count), y, marks, height: 150.0 };
-    let alt = format!("The loss ends at {}", fixed(last, 3));
-    Some(Drawing::one("Gate: learning a few games by heart", subtitle, alt, Panel::Plane(panel)))
+    let alt = format!("The mean loss of the last ten steps is {measured}");
+    let title = "Gate: learning a few games by heart".to_owned();
+    Some(Drawing { title, subtitle, alt, columns: 2, panels })
 }

@@ -1,6 +1,6 @@
 //! How the share of legal moves grows with the tokens seen.
 
-use super::curves::{curve, figure, samples, tokens_axis, without_untrained};
+use super::curves::{curve, figure, ring_words, samples, tokens_axis, without_untrained};
 use super::drawing::{Axis, Drawing, Panel, Plane, Unit};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
@@ -27,7 +27,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     if let Some((score, value)) = figure_of.and_then(|score| Some((score, score.value("rate")?))) {
         marks.extend(curve(&shown, Hue::Blue, ""));
         let shown = percent_within(value.value, Some(value.low), Some(value.high));
-        subtitle.push(format!("Orange: the final figure, {}.", plural("position", value.n)));
+        subtitle.push(ring_words(score, "Orange ring: the final figure", &plural("position", value.n)));
         alt.push(format!("the final figure is {shown}"));
         marks.extend(figure(score, "rate", Hue::Orange, format!("final {}", shown.split(" [").next().unwrap_or_default())));
     } else {

@@ -74,6 +74,7 @@ pub(crate) const CHARTS: &[Chart] = &[
 ];
 
 pub(crate) const OVERVIEW: &[Overview] = &[
+    Overview { name: "full-games-by-temperature", table: "metrics", draw: full_games::over_sweep },
     Overview { name: "points", table: "metrics", draw: points::draw },
     Overview { name: "timeline", table: "stages", draw: timeline::draw },
 ];

@@ -12,11 +12,16 @@ const BELOW: f64 = 40.0;
 /// From the plot to the labels at its right.
 const REACH: f64 = 12.0;
 
+/// The radius of a ring.
+const RING: f64 = 5.5;
+
 /// A label at the right of the plot, and what it belongs to.
 struct EndLabel {
     lines: Vec<String>,
     /// Where the curve ends.
     from: (f64, f64),
+    /// What lies around that end and must stay clear of the line to the label.
+    clear: f64,
     /// The middle of the label; moved by [`spread`].
     y: f64,
     hue: Hue,
@@ -74,7 +79,7 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     for label in &labels {
         let at = (plot_right + REACH - 3.0, label.y);
         if (label.from.0 - plot_right).abs() > 3.0 || (label.from.1 - label.y).abs() > 3.0 {
-            canvas.line(label.from, at, label.hue, 0.75);
+            canvas.line((label.from.0 + label.clear, label.from.1), at, label.hue, 0.75);
         }
         let first = label.y - (label.lines.len() - 1) as f64 * LINE / 2.0 + TICK * 0.36;
         for (i, line) in label.lines.iter().enumerate() {
@@ -148,6 +153,10 @@ impl Inside {
                     plot.dot(point, 3.5, *hue);
                 }
             }
+            Mark::Ring { at, hue, .. } if self.holds(*at) => {
+                plot.dot(*at, RING, *hue);
+                plot.dot(*at, 3.0, Hue::Surface);
+            }
             Mark::Whisker { x, low, high, hue } => {
                 if self.holds_x(*x) && low.is_finite() && high.is_finite() {
                     plot.line(&[self.clamp((*x, *low)), self.clamp((*x, *high))], *hue, 1.5, 1.0);
@@ -165,7 +174,7 @@ impl Inside {
                     plot.column(self.clamp((from + gap, self.y.0.max(0.0))), self.clamp((to - gap, height)), *hue);
                 }
             }
-            Mark::Upright { .. } => (),
+            Mark::Ring { .. } | Mark::Upright { .. } => (),
         }
     }
 
@@ -226,7 +235,7 @@ fn uprights(plane: &Plane, canvas: &Canvas, plot: &Plot, inside: &Inside, plot_t
 
 fn label_of(mark: &Mark) -> &str {
     match mark {
-        Mark::Line { label, .. } | Mark::Dots { label, .. } | Mark::Level { label, .. } => label,
+        Mark::Line { label, .. } | Mark::Dots { label, .. } | Mark::Ring { label, .. } | Mark::Level { label, .. } => label,
         _ => "",
     }
 }
@@ -246,6 +255,7 @@ fn end_labels(plane: &Plane, plot: &Plot, inside: &Inside, plot_right: f64, room
                 let Some(&end) = points.iter().rfind(|point| point.1.is_finite() && inside.holds_x(point.0)) else { continue };
                 (plot.pixel(inside.clamp(end)), *hue)
             }
+            Mark::Ring { at, hue, .. } if at.1.is_finite() && inside.holds_x(at.0) => (plot.pixel(inside.clamp(*at)), *hue),
             Mark::Level { y, .. } if inside.holds((inside.x.0, *y)) => ((plot_right, plot.pixel((inside.x.1, *y)).1), Hue::Faint),
             _ => continue,
         };
@@ -254,7 +264,8 @@ fn end_labels(plane: &Plane, plot: &Plot, inside: &Inside, plot_right: f64, room
             lines.truncate(3);
             lines[2] = fit(&format!("{}…", lines[2]), TICK, Weight::Regular, room);
         }
-        labels.push(EndLabel { lines, from, y: from.1, hue });
+        let clear = if matches!(mark, Mark::Ring { .. }) { RING } else { 0.0 };
+        labels.push(EndLabel { lines, from, clear, y: from.1, hue });
     }
     labels
 }
@@ -284,6 +295,7 @@ fn xs(mark: &Mark) -> Vec<f64> {
     match mark {
         Mark::Line { points, .. } | Mark::Dots { points, .. } => points.iter().map(|point| point.0).collect(),
         Mark::Band { points, .. } => points.iter().map(|point| point.0).collect(),
+        Mark::Ring { at, .. } => vec![at.0],
         Mark::Whisker { x, .. } | Mark::Upright { x, .. } => vec![*x],
         Mark::Columns { bins, .. } => bins.iter().flat_map(|bin| [bin.0, bin.1]).collect(),
         Mark::Level { .. } => Vec::new(),
@@ -296,6 +308,7 @@ fn ys(mark: &Mark) -> Vec<f64> {
         Mark::Line { stroke: Stroke::Raw, .. } | Mark::Upright { .. } => Vec::new(),
         Mark::Line { points, .. } | Mark::Dots { points, .. } => points.iter().map(|point| point.1).collect(),
         Mark::Band { points, .. } => points.iter().flat_map(|point| [point.1, point.2]).collect(),
+        Mark::Ring { at, .. } => vec![at.1],
         Mark::Whisker { low, high, .. } => vec![*low, *high],
         Mark::Level { y, .. } => vec![*y],
         Mark::Columns { bins, .. } => bins.iter().map(|bin| bin.2).chain([0.0]).collect(),

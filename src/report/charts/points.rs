@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::drawing::{Bars, Drawing, Panel, Row, Shape};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
-use crate::report::words::at;
+use crate::report::words::{at, point_name};
 use crate::text::{fixed, number_within, percent_within};
 
 const FIGURES: [(&str, &str, &str); 5] = [
@@ -40,8 +40,8 @@ fn panel(results: &Results, (metric, name, heading): (&str, &str, &str)) -> Opti
             keys.insert(score.key);
             let text = if name == "plies" { number_within } else { percent_within };
             let label = match (scores.len(), score.temperature()) {
-                (2.., asked @ Some(_)) => point.title().to_owned() + &at(asked),
-                _ => point.title().to_owned(),
+                (2.., asked @ Some(_)) => point_name(point) + &at(asked),
+                _ => point_name(point),
             };
             rows.push(Row {
                 label,
@@ -63,7 +63,7 @@ fn loss(results: &Results) -> Option<Panel> {
     let keys: BTreeSet<_> = results.points.iter().filter_map(best).map(|(key, _)| key).collect();
     let rows = results.points.iter().filter_map(|point| {
         let (_, loss) = best(point)?;
-        Some(Row { label: point.title().to_owned(), value: loss, interval: None, text: fixed(loss, 4), hue: Hue::Blue })
+        Some(Row { label: point_name(point), value: loss, interval: None, text: fixed(loss, 4), hue: Hue::Blue })
     });
     let heading = "Best validation loss, in nats per token".to_owned();
     (keys.len() > 1).then(|| Panel::Bars(Bars { heading, rows: rows.collect(), shape: Shape::Dot, whole: None }))

@@ -1,6 +1,6 @@
 //! The four rules that need more than the geometry of a piece, side by side on one axis.
 
-use super::curves::{Sample, figure, samples, together, tokens_axis};
+use super::curves::{Sample, figure, ring_words, samples, together, tokens_axis};
 use super::drawing::{Axis, Bars, Drawing, Mark, Panel, Plane, Row, Shape, Stroke, Unit};
 use super::plane::shared_y;
 use super::style::Hue;
@@ -64,8 +64,9 @@ fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
          Snapshots of up to {} a rule; bands: 95 % intervals.",
         plural("position", n)
     )];
-    if let Some(value) = last.and_then(|score| score.score.values.first()) {
-        subtitle.push(format!("Last dots and labels: the final figures, of up to {}.", plural("position", value.n)));
+    if let Some((score, value)) = last.and_then(|score| Some((score, score.score.values.first()?))) {
+        let of = format!("of up to {}", plural("position", value.n));
+        subtitle.push(ring_words(score, "Rings and labels: the final figures", &of));
     }
     if hidden {
         subtitle.push("The untrained model is not drawn.".to_owned());
@@ -83,7 +84,7 @@ fn said(heading: &str, marks: &[Mark]) -> String {
     let labels: Vec<_> = marks
         .iter()
         .filter_map(|mark| match mark {
-            Mark::Line { label, .. } | Mark::Dots { label, .. } if !label.is_empty() => Some(label.as_str()),
+            Mark::Line { label, .. } | Mark::Ring { label, .. } if !label.is_empty() => Some(label.as_str()),
             _ => None,
         })
         .collect();

@@ -17,7 +17,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         Mark::Level { y: median, label: format!("median {}", si(median)) },
     ];
     let mfu = training.device.as_ref().and_then(|device| device.mfu).map_or_else(String::new, |mfu| {
-        format!(" Over the whole training, {} of the device's measured matmul rate (MFU).", percent(mfu, 1))
+        format!(" At the median, {} of the device's measured matmul rate (MFU).", percent(mfu, 1))
     });
     let subtitle = format!("Training tokens a second, each point the mean of some steps.{mfu}");
     let alt = format!("The median is {} tokens a second", si(median));

@@ -38,7 +38,7 @@ pub(crate) fn draw(results: &Results) -> Option<Drawing> {
                     Orange: failed, refused or skipped.";
     let alt = format!("{} took {} in all", plural("node", results.nodes.len() as u64), duration(total));
     let panel = Bars { heading: String::new(), rows, shape: Shape::Bar, whole: None };
-    (!groups.is_empty()).then(|| Drawing::one("Where the time went", subtitle.to_owned(), alt, Panel::Bars(panel)))
+    (total > 0.0).then(|| Drawing::one("Where the time went", subtitle.to_owned(), alt, Panel::Bars(panel)))
 }
 
 /// Seconds of work: of this run, or of the making of what was kept.

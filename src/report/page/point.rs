@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::table::{Cell, Table};
 use super::{Drawn, Figure};
+use crate::measure::score::Value;
 use crate::report::charts::Section;
 use crate::report::published::{self, Verdict};
-use crate::report::results::{Asked, Point, Results, State};
+use crate::report::results::{Asked, Measured, Point, Results, State};
 use crate::report::settings::{Groups, settings};
 use crate::report::words;
 use crate::text::{bytes, fixed, percent, percent_within, significant, temperature, thousands};
@@ -47,7 +48,7 @@ impl PointPage {
         };
         Self {
             anchor: format!("point-{}", index + 1),
-            name: point.title().to_owned(),
+            name: words::point_name(point),
             summary: new_sentences(results, index),
             tiles: tiles(point),
             published: compared(results, point),
@@ -59,15 +60,15 @@ impl PointPage {
             gates: gates(point),
             counts: counts(point),
             settings: new_settings(results, index),
-            beside: (index > 0).then(|| results.points[0].title().to_owned()),
+            beside: (index > 0).then(|| words::point_name(&results.points[0])),
         }
     }
 }
 
 /// What is true of the first point too is said there.
 fn new_sentences(results: &Results, index: usize) -> Vec<String> {
-    let said = if index > 0 { words::summary(results, &results.points[0]) } else { Vec::new() };
-    words::summary(results, &results.points[index]).into_iter().filter(|sentence| !said.contains(sentence)).collect()
+    let said = if index > 0 { words::summary(&results.points[0]) } else { Vec::new() };
+    words::summary(&results.points[index]).into_iter().filter(|sentence| !said.contains(sentence)).collect()
 }
 
 fn new_settings(results: &Results, index: usize) -> Groups {
@@ -110,6 +111,10 @@ fn tiles(point: &Point) -> Vec<Tile> {
 }
 
 fn compared(results: &Results, point: &Point) -> Option<Table> {
+    // Without these there is nothing to compare.
+    if point.corpus().is_none() && point.training.is_none() && point.scores.is_empty() {
+        return None;
+    }
     let rows: Vec<_> = published::compare(&results.run, point)
         .into_iter()
         .map(|line| {
@@ -136,11 +141,17 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
 }
 
 fn figures(point: &Point) -> Option<Table> {
-    let rows = point
-        .scores
-        .iter()
-        .filter(|score| score.asked == Asked::Final)
-        .flat_map(|score| score.score.values.iter().map(move |value| (score, value)))
+    let mut shown: Vec<(&Measured, &Value)> = Vec::new();
+    for score in point.scores.iter().filter(|score| score.asked == Asked::Final) {
+        for value in &score.score.values {
+            // Real games are the same beside each temperature of the model's.
+            if !(is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
+                shown.push((score, value));
+            }
+        }
+    }
+    let rows = shown
+        .into_iter()
         .map(|(score, value)| {
             let metric = score.metric.name();
             let slice = if value.slice.is_empty() { String::new() } else { format!(" ({})", value.slice) };
@@ -149,6 +160,7 @@ fn figures(point: &Point) -> Option<Table> {
                 Cell::text(words::figure(metric, &value.name) + &slice + masked),
                 score
                     .temperature()
+                    .filter(|_| !is_real(value))
                     .map_or_else(|| Cell::number("–".to_owned(), Some(-1.0)), |t| Cell::number(temperature(t), Some(t))),
                 Cell::number(words::within(metric, value), Some(value.value)),
                 Cell::count(value.n),
@@ -170,6 +182,11 @@ fn figures(point: &Point) -> Option<Table> {
     Table::of(&head, rows)
 }
 
+/// Whether a value is of people's games.
+fn is_real(value: &Value) -> bool {
+    value.name.starts_with("real_")
+}
+
 fn device(point: &Point) -> Vec<(&'static str, String)> {
     let Some(device) = point.training.as_ref().and_then(|training| training.device.as_ref()) else { return Vec::new() };
     let rate = |flops: f64| format!("{} FLOP/s", crate::text::si(flops));
@@ -188,6 +205,9 @@ fn device(point: &Point) -> Vec<(&'static str, String)> {
 }
 
 fn gates(point: &Point) -> Option<Table> {
+    if point.gates.iter().all(|gate| matches!(gate.state, State::Skipped | State::Pending)) {
+        return None;
+    }
     let rows = point
         .gates
         .iter()
@@ -204,7 +224,7 @@ fn gates(point: &Point) -> Option<Table> {
             let (state, class) = match gate.state {
                 State::Kept | State::Made if passed => ("passed".to_owned(), "agrees"),
                 State::Kept | State::Made => ("not passed".to_owned(), "differs"),
-                State::Pending => ("pending".to_owned(), "soft"),
+                state @ (State::Pending | State::Skipped) => (state.name().to_owned(), "soft"),
                 state => (
                     gate.error.as_ref().map_or_else(|| state.name().to_owned(), |error| format!("{}: {error}", state.name())),
                     "differs",

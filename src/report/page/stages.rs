@@ -3,7 +3,11 @@
 use super::table::{Cell, Table};
 use crate::report::results::{Outcome, Results, State};
 use crate::report::settings::moment;
+use crate::report::words;
 use crate::text::{bytes, duration};
+
+/// More skipped nodes than these are one row: nothing is known of them.
+const MOST_SKIPPED: usize = 3;
 
 pub(crate) fn stages(results: &Results) -> Option<Table> {
     let row = |outcome: &Outcome| {
@@ -25,7 +29,7 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
             None => Vec::new(),
         };
         let mut cells = vec![
-            Cell::text(outcome.node.label.clone()),
+            Cell::text(words::node_name(&outcome.node.label)),
             Cell { text: state, sort: None, class },
             Cell::number(seconds.map_or_else(|| "–".to_owned(), duration), Some(seconds.unwrap_or(-1.0))),
             Cell::number(
@@ -38,7 +42,13 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
             Cell::code(outcome.node.key.to_string()),
         ];
         if results.points.len() > 1 {
-            cells.insert(1, Cell::text(outcome.node.points.join("; ")));
+            let mine = results.points.iter().filter(|point| outcome.node.points.iter().any(|name| name == point.title()));
+            let points: Vec<_> = if outcome.node.points.len() == results.points.len() {
+                vec!["all".to_owned()]
+            } else {
+                mine.map(words::point_name).collect()
+            };
+            cells.insert(1, Cell::text(points.join("; ")));
         }
         cells
     };
@@ -55,6 +65,49 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
     if results.points.len() > 1 {
         head.insert(1, ("Points", false));
     }
-    let rows = results.nodes.iter().map(row).collect();
+    let fold = results.of_state(State::Skipped).count() > MOST_SKIPPED;
+    let mut rows: Vec<_> = results.nodes.iter().filter(|outcome| !(fold && outcome.state == State::Skipped)).map(row).collect();
+    if fold {
+        rows.push(skipped(results, head.len()));
+    }
     Table::of(&head, rows)
+}
+
+/// All skipped nodes in one row: how many there are of each stage.
+fn skipped(results: &Results, columns: usize) -> Vec<Cell> {
+    let mut stages: Vec<(&str, u64)> = Vec::new();
+    for outcome in results.of_state(State::Skipped) {
+        match stages.iter_mut().find(|(stage, _)| *stage == outcome.node.stage) {
+            Some((_, nodes)) => *nodes += 1,
+            None => stages.push((&outcome.node.stage, 1)),
+        }
+    }
+    let name = |(stage, nodes): &(&str, u64)| if *nodes > 1 { format!("{stage} × {nodes}") } else { (*stage).to_owned() };
+    let label = stages.iter().map(name).collect::<Vec<_>>().join(", ");
+    let mut cells = vec![Cell::text(label)];
+    cells.resize_with(columns, || Cell::text(""));
+    cells[if results.points.len() > 1 { 2 } else { 1 }] =
+        Cell { text: State::Skipped.name().to_owned(), sort: None, class: "soft" };
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::fixture::{Fixture, Wish, experiment, write};
+
+    #[test]
+    fn a_run_that_failed_at_once_is_told_in_a_few_lines() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let state = |node: &crate::plan::Node| if node.stage == "fetch" { "failed" } else { "skipped" };
+        let Fixture { run_dir, store } = write(dir.path(), &[experiment(40)], &Wish { state, ..Wish::default() });
+        let written = crate::report::write(&run_dir, &store).expect("a report");
+        let markdown = fs_err::read_to_string(&written.markdown).expect("the report wrote it");
+        for empty in ["### Training", "### Corpus", "### Final figures", "### Beside the published figures"] {
+            assert!(!markdown.contains(empty), "{empty}: {markdown}");
+        }
+        assert!(
+            markdown.contains("| parse, encode, inspect, initial_loss, overfit, train, evaluate × 92 | skipped |"),
+            "{markdown}"
+        );
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) fn points(results: &Results) -> Option<Table> {
         let parameters = point.experiment.model.parameters();
         let loss = best_loss(point);
         let mut cells = vec![
-            Cell::text(point.title()),
+            Cell::text(words::point_name(point)),
             Cell::number(si(parameters as f64), Some(parameters as f64)),
             Cell::number(loss.map_or_else(|| "–".to_owned(), |loss| on_tokens(loss, words::validation_tokens(point))), loss),
         ];
@@ -56,7 +56,7 @@ pub(crate) fn points(results: &Results) -> Option<Table> {
     let mut head = vec![("Point", false), ("Parameters", true), ("Best validation loss", true)];
     head.extend(COLUMNS.iter().map(|column| (column.head, true)));
     let rows = if results.points.len() > 1 { results.points.iter().map(row).collect() } else { Vec::new() };
-    Table::of(&head, rows)
+    Table::of(&head, rows).map(Table::without_empty_columns)
 }
 
 /// One row for the points that differ in their seed alone: the mean over them, and its interval.
@@ -85,7 +85,7 @@ pub(crate) fn seeds(results: &Results) -> Option<Table> {
         });
     let mut head = vec![("Over seeds", false), ("Seeds", true), ("Best validation loss", true)];
     head.extend(COLUMNS.iter().map(|column| (column.head, true)));
-    Table::of(&head, rows.collect())
+    Table::of(&head, rows.collect()).map(Table::without_empty_columns)
 }
 
 /// The mean over `seeds` points; where some of them have no figure, it says of how many it is.

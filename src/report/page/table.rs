@@ -30,6 +30,17 @@ impl Table {
         let head = head.iter().map(|&(text, number)| Head { text, number }).collect();
         (!rows.is_empty()).then_some(Self { head, rows })
     }
+
+    /// Leaves out the columns that have a dash in every row.
+    pub(crate) fn without_empty_columns(mut self) -> Self {
+        for column in (0..self.head.len()).rev() {
+            if self.rows.iter().all(|row| row[column].text == "–") {
+                self.head.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            }
+        }
+        self
+    }
 }
 
 impl Cell {

@@ -21,6 +21,14 @@ struct Resolved {
     points: Vec<Experiment>,
 }
 
+/// `fetch/source.json`.
+#[derive(Deserialize)]
+struct Origin {
+    name: String,
+    #[serde(default)]
+    sha256: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct Planned {
     nodes: Vec<Outcome>,
@@ -43,7 +51,8 @@ impl Results {
         }
         let run: Run = json(&run_dir.join("run.json")).unwrap_or_default();
         let points = resolved.points.into_iter().map(|experiment| Point::load(experiment, &nodes, store)).collect();
-        Ok(Self { run, points, nodes })
+        let has_file = run_dir.join("experiment.toml").is_file();
+        Ok(Self { has_file, run, points, nodes })
     }
 }
 
@@ -72,6 +81,15 @@ impl Point {
                 name: match source {
                     config::Source::File { name, .. } => name.clone(),
                     config::Source::Month { month, .. } => month.clone(),
+                },
+                digest: match source {
+                    config::Source::File { blake3, .. } => Some(format!("blake3 {blake3}")),
+                    config::Source::Month { sha256, .. } => {
+                        let fetched = mine("fetch")
+                            .filter_map(|outcome| json::<Origin>(&dir(outcome).join("source.json")))
+                            .find(|origin| origin.name == source.name());
+                        sha256.clone().or(fetched.and_then(|origin| origin.sha256)).map(|digits| format!("sha256 {digits}"))
+                    }
                 },
                 report: outcome.and_then(|outcome| json(&dir(outcome).join("report.json"))),
             })

@@ -17,6 +17,8 @@ pub use files::{DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingS
 
 /// A run, whole.
 pub struct Results {
+    /// Whether the run's own `experiment.toml` lies in its folder.
+    pub has_file: bool,
     pub run: Run,
     pub points: Vec<Point>,
     pub nodes: Vec<Outcome>,
@@ -100,6 +102,8 @@ pub struct Point {
 
 pub struct Source {
     pub name: String,
+    /// Of the whole file: the algorithm, and its digits; none where nobody has taken it.
+    pub digest: Option<String>,
     pub report: Option<ParseReport>,
 }
 
@@ -246,22 +250,43 @@ impl Training {
 }
 
 impl Results {
-    /// The full games of a point's weights at every temperature, those of other points of the sweep included, hottest first.
-    pub fn full_games(&self, point: &Point) -> Vec<Measured> {
-        let mut scores: Vec<Measured> = point.finals("full_games").into_iter().cloned().collect();
-        let trained = point.training.as_ref().map(|training| training.key);
-        for other in self.points.iter().filter(|other| other.training.as_ref().map(|training| training.key) == trained) {
-            for score in other.finals("full_games") {
-                if score.checkpoint != point.experiment.measure.checkpoint {
-                    continue;
-                }
+    /// The full games of the same weights at the temperatures of several points, hottest first: one list for each set of
+    /// weights, with the first point that has it.
+    pub fn over_temperatures(&self) -> Vec<(&Point, Vec<Measured>)> {
+        let mut groups: Vec<(&Point, Vec<Measured>, u64)> = Vec::new();
+        for point in &self.points {
+            let Some(trained) = point.training.as_ref().map(|training| training.key) else { continue };
+            let alike = |other: &Point| {
+                other.training.as_ref().is_some_and(|training| training.key == trained)
+                    && other.experiment.measure.checkpoint == point.experiment.measure.checkpoint
+            };
+            let at = groups.iter().position(|(other, ..)| alike(other)).unwrap_or_else(|| {
+                groups.push((point, Vec::new(), 0));
+                groups.len() - 1
+            });
+            let (_, scores, points) = &mut groups[at];
+            *points += 1;
+            for score in point.finals("full_games") {
                 if !scores.iter().any(|known| known.temperature() == score.temperature()) {
                     scores.push(score.clone());
                 }
             }
+            scores.sort_by(|a, b| {
+                b.temperature().partial_cmp(&a.temperature()).expect("temperatures of an experiment are numbers")
+            });
         }
-        scores.sort_by(|a, b| b.temperature().partial_cmp(&a.temperature()).expect("temperatures of an experiment are numbers"));
-        scores
+        groups.retain(|(_, scores, points)| *points > 1 && scores.len() > 1);
+        groups.into_iter().map(|(point, scores, _)| (point, scores)).collect()
+    }
+
+    /// Where the models were trained: as the run says, or as the first training says, and on how many threads.
+    pub fn machine(&self) -> (String, Option<u64>) {
+        let device = self.points.iter().find_map(|point| point.training.as_ref()?.device.as_ref());
+        let name = match device {
+            Some(device) if self.run.device.is_empty() => device.device.clone(),
+            _ => self.run.device.clone(),
+        };
+        (name, self.run.threads.or(device.map(|device| device.threads)).filter(|threads| *threads > 0))
     }
 
     pub fn of_state(&self, state: State) -> impl Iterator<Item = &Outcome> {

@@ -1,0 +1,106 @@
+//! What things are called on the page, and what the names mean.
+
+use crate::measure::score::Value;
+use crate::report::charts::RULES;
+use crate::text::{number_within, percent, percent_within};
+
+/// Terms that the page uses, each explained once.
+pub(crate) const TERMS: [(&str, &str); 6] = [
+    (
+        "nats",
+        "A loss is the mean, over tokens, of minus the natural logarithm of the probability that the model gave to the right one.",
+    ),
+    ("T", "The temperature: logits are divided by it before a move is sampled, so that cooler is closer to the first choice."),
+    (
+        "legal, clean",
+        "A move is sampled from all tokens, legal or not, unless a mask is named. A clean game has no illegal move.",
+    ),
+    ("mass", "The probability that the model gives to all legal moves together, whichever it would choose."),
+    (
+        "MFU",
+        "Model FLOPs utilisation: the floating-point operations a second that the training needs, by count from the model's sizes, \
+         as a share of the rate of a large matrix product measured on the same device.",
+    ),
+    (
+        "protocol",
+        "All that decides how a figure is measured: metric, data, choice of positions, temperature, mask, context, precision, seed. \
+         The code is its digest: figures of equal codes may be compared.",
+    ),
+];
+
+/// A reason for rejecting a game, in words.
+pub(crate) fn reason(name: &str) -> String {
+    let words = match name {
+        "speed" => "Speed",
+        "elo_missing" => "Rating missing",
+        "elo_range" => "Rating out of range",
+        "termination" => "Termination",
+        "start_position" => "Start position",
+        "too_short" => "Too short",
+        "too_long" => "Too long",
+        "invalid_san" => "Unplayable move",
+        other => return other.replace('_', " "),
+    };
+    words.to_owned()
+}
+
+/// A value of a metric, in words.
+pub(crate) fn figure(metric: &str, name: &str) -> String {
+    let words = match (metric, name) {
+        ("legality", "rate") => "Legal moves",
+        ("agreement", "top1") => "Move played is the first choice",
+        ("agreement", "top5") => "Move played is among the first five",
+        ("full_games", "clean") => "Games without an illegal move",
+        ("full_games", "plies") => "Mean length of games, plies",
+        ("full_games", "by_rules") => "Games ended on the board",
+        ("full_games", "real_plies") => "Real games: mean length, plies",
+        ("full_games", "real_by_rules") => "Real games: ended on the board",
+        ("loss", "train") => "Training loss at the end",
+        ("loss", "validation") => "Validation loss at the end",
+        ("model", "parameters") => "Parameters without embeddings",
+        ("model", "flops_per_token") => "FLOPs per token",
+        ("corpus", "read") => "Games read",
+        ("corpus", "kept") => "Games kept",
+        ("tokens", "train") => "Training tokens",
+        ("tokens", "validation") => "Validation tokens",
+        ("corpus", name) => return format!("Rejected: {}", lower(&reason(name))),
+        ("rules", name) => {
+            let (rule, aspect) = name.split_once('.').unwrap_or((name, ""));
+            let rule = RULES.into_iter().find(|known| known.0 == rule).map_or(rule, |known| known.1);
+            let aspect = match aspect {
+                "legal" => "first choice legal",
+                "human" => "first choice is the move played",
+                "mass" => "mass on legal moves",
+                "mass_min" => "least mass on legal moves",
+                "mass_max" => "most mass on legal moves",
+                other => other,
+            };
+            return format!("{rule}: {aspect}");
+        }
+        _ => return format!("{metric}.{name}"),
+    };
+    words.to_owned()
+}
+
+/// Whether a value is a share of something.
+pub(crate) fn is_share(metric: &str, name: &str) -> bool {
+    !(metric == "full_games" && name.ends_with("plies"))
+}
+
+/// A value with its interval, as a share or as a number. An extreme of a sample has none: its bounds are no estimate.
+pub(crate) fn within(metric: &str, value: &Value) -> String {
+    if ["mass_min", "mass_max"].iter().any(|extreme| value.name.ends_with(extreme)) {
+        return percent(value.value, if value.value < 0.001 { 4 } else { 2 });
+    }
+    if is_share(metric, &value.name) { share(value) } else { number_within(value.value, Some(value.low), Some(value.high)) }
+}
+
+pub(super) fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// A share with its interval.
+pub(super) fn share(value: &Value) -> String {
+    percent_within(value.value, Some(value.low), Some(value.high))
+}
