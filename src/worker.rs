@@ -73,7 +73,7 @@ pub struct Worker {
 }
 
 const LAST_WORDS: usize = 20;
-const SPIN_COUNT: &str = "20000";
+const SPIN_COUNT: &str = "1000";
 
 impl Worker {
     /// Starts the worker program that lies beside the runner's.
