@@ -12,10 +12,11 @@ pub(crate) const RULES: [(&str, &str); 4] =
 pub(crate) const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
     ("legal", "legal", Hue::Blue, Stroke::Strong),
     ("mass", "mass", Hue::Faint, Stroke::Thin),
-    ("human", "human", Hue::Orange, Stroke::Strong),
+    ("human", "played", Hue::Orange, Stroke::Strong),
 ];
 
-const WHERE: &str = "Positions where the human castled, took en passant, promoted, or stood in check; one axis for all.";
+const WHERE: &str =
+    "Positions where the move played is a castling, en passant or a promotion, or its side stood in check; one axis for all.";
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("rules");
@@ -60,7 +61,7 @@ fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
         return None;
     }
     let mut subtitle = vec![format!(
-        "{WHERE} Legal: the model's first choice is. Human: it is the human's. Mass: of probability, on all legal moves. \
+        "{WHERE} Legal: the model's first choice is. Played: it is the move played. Mass: of probability, on all legal moves. \
          Snapshots of up to {} a rule; bands: 95 % intervals.",
         plural("position", n)
     )];
