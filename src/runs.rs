@@ -106,7 +106,7 @@ impl RunFolder {
         Ok(read.map_err(|error| damaged(&path, &error))?)
     }
 
-    /// Takes back a run that made nothing, and points `latest` at the one before, if there was one.
+    /// Takes back a run that stopped at a lock, and points `latest` at the one before, if there was one.
     pub fn withdraw(self, before: Option<&Self>) -> Result<()> {
         match before {
             Some(before) => before.link_latest()?,

@@ -92,7 +92,7 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     progress.end();
     let done = done?;
     if let Some(locked) = done.failure(Exit::Locked).filter(|_| record.outcome == "running") {
-        // Nothing was made, and a run that did not happen must not be the newest.
+        // What was made is in the store; a run that stopped at a lock must not be the newest.
         folder.withdraw(before.as_ref())?;
         return Err(locked.clone().into());
     }
