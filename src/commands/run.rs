@@ -17,7 +17,7 @@ use crate::report;
 use crate::run::{self, Event, Options, Outcome, Run};
 use crate::runs::{self, PlanRecord, RunFolder, RunRecord};
 use crate::stages::Workshop;
-use crate::store::{State, Store, Wait};
+use crate::store::{MadeBy, State, Store, Wait};
 use crate::text::{duration, plural};
 use crate::ui::journal::Journal;
 use crate::ui::log::Log;
@@ -37,8 +37,8 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
         let ended = run_one(file, &session, args, &stop, paint)?;
         if args.json {
             documents.push(ended.document);
-        } else if let Some(page) = &ended.page {
-            printed = printed.and(answer(page));
+        } else {
+            printed = printed.and(answer(&ended.page));
         }
         exit = exit.or(ended.exit);
         if ended.exit == Some(Exit::Interrupted) || (ended.exit.is_some() && !args.keep_going) {
@@ -57,7 +57,7 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
 
 struct Ended {
     exit: Option<Exit>,
-    page: Option<String>,
+    page: String,
     document: serde_json::Value,
 }
 
@@ -67,9 +67,10 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     let store = Store::new(&machine.store)?;
     let command = command_line(file, args);
     let before = runs::latest(&machine.runs, session.loaded.name());
-    let (folder, mut record) = match finished_before(session, args) {
-        Some(found) => found,
-        None => begin(session, &command)?,
+    let made_by = provenance::made_by(machine);
+    let (folder, mut record) = match before.as_ref().and_then(|before| finished_before(before, session, args)) {
+        Some(record) => (before.clone().expect("it is the one before"), record),
+        None => begin(session, &command, &made_by)?,
     };
     let journal = Journal::append(&folder.path.join("events.jsonl"))?;
     let progress = Progress::new(plan, paint);
@@ -86,7 +87,6 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
         keep_going: args.keep_going,
         stop,
     };
-    let made_by = provenance::made_by(machine);
     let mut workshop = Workshop::new(plan, &store, machine, stop, made_by);
     let done = run::run(plan, &store, &mut |node, out, tell| workshop.work(node, out, tell), &options, &tell);
     progress.end();
@@ -108,28 +108,26 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
     let page = short_path(&written.html);
     let document = json!({ "name": record.name, "id": record.id, "outcome": record.outcome, "folder": folder.path, "report": written.html,
                            "nodes": PlanRecord::new(plan, Some(&done)).nodes });
-    Ok(Ended { exit, page: Some(page), document })
+    Ok(Ended { exit, page, document })
 }
 
 /// The newest run of this experiment, where it asked the same and nothing is left to do: its report is drawn again,
 /// and no new folder is made.
-fn finished_before(session: &Session, args: &RunArgs) -> Option<(RunFolder, RunRecord)> {
-    let folder = runs::latest(&session.loaded.machine.runs, session.loaded.name())?;
+fn finished_before(folder: &RunFolder, session: &Session, args: &RunArgs) -> Option<RunRecord> {
     let record = folder.record().ok()?;
     folder.plan().ok()?;
     let same = folder.resolved().ok()? == resolved(session);
     let kept = session.plan.nodes.iter().all(|node| session.store.state(node.slot()) == State::Kept);
     let done = record.outcome == "done" && args.force.is_empty() && args.until.is_none();
-    (same && kept && done).then_some((folder, record))
+    (same && kept && done).then_some(record)
 }
 
 fn resolved(session: &Session) -> serde_json::Value {
     json!({ "schema": 1, "points": session.loaded.points, "axes": session.loaded.axes })
 }
 
-fn begin(session: &Session, command: &str) -> Result<(RunFolder, RunRecord)> {
+fn begin(session: &Session, command: &str, made_by: &MadeBy) -> Result<(RunFolder, RunRecord)> {
     let machine = &session.loaded.machine;
-    let made_by = provenance::made_by(machine);
     let id = provenance::run_id(session.loaded.name());
     let folder = RunFolder::create(&machine.runs, session.loaded.name(), &id)?;
     let record = RunRecord {
@@ -139,9 +137,9 @@ fn begin(session: &Session, command: &str) -> Result<(RunFolder, RunRecord)> {
         started: provenance::now(),
         finished: None,
         outcome: "running".to_owned(),
-        philidor: made_by.philidor,
-        git: made_by.git,
-        host: made_by.host,
+        philidor: made_by.philidor.clone(),
+        git: made_by.git.clone(),
+        host: made_by.host.clone(),
         device: machine.device.clone(),
         threads: machine.threads(),
         libtorch: String::new(),

@@ -67,17 +67,21 @@ impl Default for Keep {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn published() -> Keep {
-        Keep {
+impl Keep {
+    /// The filters of the published runs.
+    pub(crate) fn published() -> Self {
+        Self {
             exclude_speeds: vec!["UltraBullet".into(), "Bullet".into()],
             elo: [1800, 2600],
             terminations: vec!["Normal".into()],
             plies: [20, 300],
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     const GOOD: Tags = Tags {
         event: Some(b"Rated Blitz game"),
@@ -98,7 +102,7 @@ mod tests {
             fen: Some(b"8/8/8/8/8/8/8/8 w - - 0 1"),
             any: true,
         };
-        let keep = published();
+        let keep = Keep::published();
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::Speed));
         tags.event = GOOD.event;
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::EloMissing));
@@ -120,7 +124,7 @@ mod tests {
 
     #[test]
     fn bounds_are_inclusive() {
-        let keep = published();
+        let keep = Keep::published();
         let reasons = [19, 20, 300, 301].map(|plies| keep.rejects_length(plies));
         assert_eq!(reasons, [Some(Reason::TooShort), None, None, Some(Reason::TooLong)]);
     }
@@ -129,7 +133,7 @@ mod tests {
     fn a_rating_that_is_no_number_is_missing() {
         for value in ["", "?", "1500?", "-", "1500.5", "-1500", "99999999999"] {
             let tags = Tags { white_elo: Some(value.as_bytes()), ..GOOD };
-            assert_eq!(published().rejects_tags(&tags), Some(Reason::EloMissing), "{value}");
+            assert_eq!(Keep::published().rejects_tags(&tags), Some(Reason::EloMissing), "{value}");
         }
     }
 

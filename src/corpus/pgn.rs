@@ -199,15 +199,6 @@ mod tests {
     use sha2::{Digest as _, Sha256};
     use std::path::{Path, PathBuf};
 
-    fn published() -> Keep {
-        Keep {
-            exclude_speeds: vec!["UltraBullet".into(), "Bullet".into()],
-            elo: [1800, 2600],
-            terminations: vec!["Normal".into()],
-            plies: [20, 300],
-        }
-    }
-
     /// The account, and the kept games as UCI lines.
     fn read(path: &Path, keep: &Keep, moves: Option<u64>) -> Result<(ParseReport, String)> {
         let mut lines = String::new();
@@ -257,7 +248,7 @@ mod tests {
             game(rated, "2000", "2000", "Normal", "", &format!("{SHUFFLE}?! {{good}} 10... e5 $1 (10... c5 11. c3)")),
         ]
         .concat();
-        let keep = Keep { plies: [19, 300], ..published() };
+        let keep = Keep { plies: [19, 300], ..Keep::published() };
         let (report, lines) = read_text(&text, &keep, None).expect("parsed");
         let counts: Vec<u64> = report.rejected.iter().map(|&(_, games)| games).collect();
         assert_eq!(counts, [1, 1, 1, 1, 1, 1, 1, 2]);
@@ -313,7 +304,10 @@ mod tests {
     #[test]
     fn a_file_whose_games_are_all_rejected_says_why() {
         let text = "[WhiteElo \"2000\"]\n\n1. e4 *\n\n[Event \"Rated Bullet game\"]\n\n1. e4 *\n";
-        assert_eq!(message(read_text(text, &published(), None)), "`x.pgn` holds no game to keep: 2 read, speed 1, elo_missing 1");
+        assert_eq!(
+            message(read_text(text, &Keep::published(), None)),
+            "`x.pgn` holds no game to keep: 2 read, speed 1, elo_missing 1"
+        );
     }
 
     /// A folder of the workplace's data, which the project does not need.
@@ -335,11 +329,11 @@ mod tests {
             ("slice-2021-10.two-frames.pgn.zst", slice, slice_digest),
             ("rated-3000.pgn.zst", rated, rated_digest),
         ] {
-            let (report, lines) = read(&dir.join(name), &published(), None).expect("parsed");
+            let (report, lines) = read(&dir.join(name), &Keep::published(), None).expect("parsed");
             assert_eq!((report.read, report.kept, report.plies, report.reasons().as_str()), account, "{name}");
             assert_eq!(format!("{:x}", Sha256::digest(&lines)), digest, "{name}");
         }
-        let cut = message(read(&dir.join("slice-2021-10.truncated.pgn.zst"), &published(), None));
+        let cut = message(read(&dir.join("slice-2021-10.truncated.pgn.zst"), &Keep::published(), None));
         assert_eq!(cut, "`x.pgn` ends in the middle of a zstd frame, at byte `470000`");
     }
 

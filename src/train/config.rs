@@ -101,3 +101,24 @@ pub fn snapshot_steps(steps: u64, every: u64) -> Vec<u64> {
     at.push(steps);
     at
 }
+
+#[cfg(test)]
+impl TrainConfig {
+    /// A training of a moment, for tests to change what they are about.
+    pub(crate) fn tiny() -> Self {
+        Self {
+            length: Length::Steps(7),
+            batch: 2,
+            accumulate: 1,
+            sampler: Sampler::Windows,
+            learning_rate: LearningRate { peak: 1e-2, floor: 1e-3, warmup: 2 },
+            weight_decay: 0.1,
+            betas: [0.9, 0.95],
+            clip: 1.0,
+            precision: Precision::F32,
+            seed: 5,
+            validate: Validate { every: 2, batches: 2 },
+            snapshots: Snapshots { every: 3 },
+        }
+    }
+}

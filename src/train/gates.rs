@@ -114,7 +114,7 @@ mod tests {
     use crate::error::{Exit, exit_of};
     use crate::model::reference::references;
     use crate::progress::silent;
-    use crate::train::config::{LearningRate, Length, Sampler, Snapshots, Validate};
+    use crate::train::config::{LearningRate, Length, Snapshots, Validate};
 
     const GATE: InitialLoss = InitialLoss { within: 0.3 };
 
@@ -139,16 +139,10 @@ mod tests {
         let config = TrainConfig {
             length: Length::Steps(gate.steps),
             batch: gate.batch,
-            accumulate: 1,
-            sampler: Sampler::Windows,
             learning_rate: LearningRate { peak: 1e-2, floor: 1e-3, warmup: 10 },
-            weight_decay: 0.1,
-            betas: [0.9, 0.95],
-            clip: 1.0,
-            precision: Precision::F32,
-            seed: 5,
             validate: Validate { every: 50, batches: 1 },
             snapshots: Snapshots { every: 50 },
+            ..TrainConfig::tiny()
         };
         let tokens = [1, 100, 200, 300, 2, 1, 400, 500, 600, 700, 2, 1, 100, 210, 310, 2];
         let out = tempfile::tempdir().expect("a folder");

@@ -93,22 +93,15 @@ impl Optimiser {
 mod tests {
     use super::*;
     use crate::model::reference::{assert_near, references};
-    use crate::train::config::{LearningRate, Length, Precision, Sampler, Snapshots, Validate};
+    use crate::train::config::{LearningRate, Length, Precision};
 
     fn config() -> TrainConfig {
         TrainConfig {
             length: Length::Steps(10),
             batch: 4,
-            accumulate: 1,
-            sampler: Sampler::Windows,
             learning_rate: LearningRate { peak: 6e-4, floor: 6e-5, warmup: 3 },
-            weight_decay: 0.1,
-            betas: [0.9, 0.95],
-            clip: 1.0,
-            precision: Precision::F32,
             seed: 0,
-            validate: Validate { every: 5, batches: 1 },
-            snapshots: Snapshots { every: 5 },
+            ..TrainConfig::tiny()
         }
     }
 

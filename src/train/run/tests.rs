@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::{Exit, exit_of};
 use crate::progress::{Tick, silent};
-use crate::train::config::{LearningRate, Length, Precision, Sampler, Snapshots, Validate};
+use crate::train::config::Validate;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -11,20 +11,7 @@ use std::time::Instant;
 const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
 
 fn config() -> TrainConfig {
-    TrainConfig {
-        length: Length::Steps(7),
-        batch: 2,
-        accumulate: 2,
-        sampler: Sampler::Windows,
-        learning_rate: LearningRate { peak: 1e-2, floor: 1e-3, warmup: 2 },
-        weight_decay: 0.1,
-        betas: [0.9, 0.95],
-        clip: 1.0,
-        precision: Precision::F32,
-        seed: 5,
-        validate: Validate { every: 2, batches: 2 },
-        snapshots: Snapshots { every: 3 },
-    }
+    TrainConfig { accumulate: 2, ..TrainConfig::tiny() }
 }
 
 /// Trains to the end, after tries that are asked to stop once they looked at the clock so many times.
