@@ -3,6 +3,7 @@
 pub mod config;
 mod cut;
 mod keep;
+pub mod mainline;
 mod movetext;
 pub mod packed;
 pub mod pgn;
