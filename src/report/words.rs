@@ -11,7 +11,7 @@ use super::results::{Measured, Point, Results, State};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::text::{self, plural, si, thousands};
 
-pub(crate) use corpus::{known, known_share};
+pub(crate) use corpus::{exact_share, known, known_share};
 pub(crate) use full_games::answers;
 pub(crate) use names::{TERMS, figure, is_share, reason, within};
 

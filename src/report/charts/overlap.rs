@@ -17,7 +17,7 @@ const LEAST_PLIES: usize = 20;
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let found = point.inspection.as_ref()?;
     let shown = shown(&found.overlap.by_ply);
-    let (first, last) = (shown.first()?, shown.last()?);
+    let last = shown.last()?;
     if shown.len() < 2 {
         return None;
     }
@@ -40,12 +40,8 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     }
     let subtitle = format!(
         "Share of positions of validation games that occur in a training game. Blue: the position, at whatever ply and by whatever moves. \
-         Orange: the same moves from the start, which is all that a model without a board can have met. {} at ply {}, {} at ply {}{}.",
-        plural("game", first.positions),
-        first.ply,
-        thousands(last.positions),
-        last.ply,
-        sample_words(found)
+         Orange: the same moves from the start, which is all that a model without a board can have met. {}",
+        games_words(found, last)
     );
     let y = Axis::new("in training", Unit::Share).include([0.0, 1.0]);
     let x = Axis::new("plies played", Unit::Number);
@@ -54,11 +50,13 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     Some(Drawing::one("Validation positions already in training, by ply", subtitle, alt, Panel::Plane(panel)))
 }
 
-fn sample_words(found: &Inspection) -> String {
-    if !found.sampled() {
-        return ", which are all there are".to_owned();
+fn games_words(found: &Inspection, last: &AtPly) -> String {
+    let (games, left) = (found.overlap.games, format!("{} of them reach ply {}", thousands(last.positions), last.ply));
+    if found.sampled() {
+        let all = plural("validation game", found.validation_games);
+        return format!("{} of {all}, spread evenly; {left}. Bands: 95 % intervals.", thousands(games));
     }
-    format!("; a sample of {}, bands: 95 % intervals", plural("validation game", found.validation_games))
+    format!("All {}; {left}.", plural("validation game", games))
 }
 
 /// From the start to where hardly anything is known any more, or few games go on.

@@ -3,7 +3,7 @@
 use super::table::{Cell, Table};
 use crate::data::duplicates::MostRepeated;
 use crate::report::results::{ParseReport, Point};
-use crate::report::words::{self, known_share};
+use crate::report::words::{self, exact_share, known_share};
 use crate::text::{fixed, percent, plural, thousands};
 
 /// The plies whose positions are shown as numbers; the chart has all of them.
@@ -173,7 +173,7 @@ fn positions(point: &Point) -> Option<Table> {
     // Positions of one game come together, and a larger sample has other ones: these are of the games looked at.
     let counted = |hits: u64, n: u64| {
         let share = (n > 0).then(|| hits as f64 / n as f64);
-        share.map_or_else(dash, |share| Cell::number(percent(share, 2), Some(share)))
+        share.map_or_else(dash, |share| Cell::number(exact_share(share), Some(share)))
     };
     let row = |ply: String, of: &dyn Fn(u64, u64) -> Cell, [positions, seen, prefixes, distinct, distinct_seen]: [u64; 5]| {
         vec![

@@ -101,7 +101,12 @@ pub(crate) fn known_share(found: &Inspection, share: Estimate) -> String {
     if found.sampled() {
         return percent_within(share.value, Some(share.low), Some(share.high));
     }
-    percent(share.value, if share.value > 0.0 && share.value < 0.001 { 3 } else { 1 })
+    exact_share(share.value)
+}
+
+/// A share that is no estimate.
+pub(crate) fn exact_share(share: f64) -> String {
+    percent(share, if share > 0.0 && share < 0.001 { 3 } else { 1 })
 }
 
 /// Twins on both sides of a split that are more than a trifle, or that should not be there.
