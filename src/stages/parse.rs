@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::config::Keep;
 use crate::corpus::packed::Packed;
-use crate::corpus::pgn::parse;
+use crate::corpus::pgn::{Means, parse};
 use crate::corpus::report::ParseReport;
 use crate::data::tokens::{Framing, TokenFile, TokenWriter};
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
@@ -42,7 +42,8 @@ impl Stage for Parse {
         let archive = cx.open(self.archive)?;
         let file = Packed::open(&archive.path, &archive.name)?;
         let mut games = TokenWriter::create(&out.join("moves.u16"), &out.join("ends.u64"), Framing::Bare)?;
-        let report = parse(file, &self.keep, self.moves, cx.progress, &mut |moves| games.push(moves))?;
+        let means = Means::new(cx.machine.threads(), cx.machine.memory_mib << 20);
+        let (report, _) = parse(&file, &self.keep, self.moves, means, cx.progress, &mut |moves| games.push(moves))?;
         games.finish()?;
         Ok(fs::write(out.join("report.json"), serde_json::to_vec(&report)?)?)
     }
