@@ -110,11 +110,10 @@ impl<'k> Reader<'k> {
     }
 
     fn scan<'a>(&self, text: &'a [u8], whole: bool, batch: &mut Batch, candidates: &mut Vec<Candidate<'a>>) -> usize {
-        let may_be_plain = memchr::memchr(b'\r', text).is_none();
         let mut cutter = Cutter::new(text, whole);
         loop {
             let start = cutter.position();
-            let (movetext, tags) = if may_be_plain && let Some((game, tags, length)) = plain(&text[start..], whole) {
+            let (movetext, tags) = if let Some((game, tags, length)) = plain(&text[start..], whole) {
                 cutter.seek(start + length);
                 (game.movetext, tags)
             } else {
