@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::error::{Exit, Fixable};
 pub use crate::key::Key;
+use crate::progress::Measured;
 
 /// What lies beside the files of an artifact: what was hashed, what came out, and who made it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,6 +52,9 @@ pub struct MadeBy {
     pub threads: usize,
     pub libtorch: String,
     pub cost: Cost,
+    /// What the stage measured of its own work, in the order in which it told.
+    #[serde(default)]
+    pub measured: Vec<Measured>,
 }
 
 /// The size of the work that makes an artifact; 0 is unknown.
