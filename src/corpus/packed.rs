@@ -71,6 +71,17 @@ impl Packed {
         if self.packing == Packing::Zstd { hop(&self.file, self.size) } else { Ok(None) }
     }
 
+    /// # Errors
+    ///
+    /// Where the file is seen to be cut short without reading it.
+    pub(super) fn whole(&self) -> Result<()> {
+        let regions = self.regions()?.unwrap_or_default();
+        match regions.last().filter(|last| last.bytes.end > self.size) {
+            Some(last) => Err(cut_short(&self.name, &format!("zstd frame {}", last.frames_before + 1), self.size).into()),
+            None => Ok(()),
+        }
+    }
+
     /// Unpacks the whole file. `memory_bytes` bounds what zstd must remember.
     pub(super) fn unpack(&self, memory_bytes: u64) -> Result<Unpacked> {
         let read = Arc::new(AtomicU64::new(0));
@@ -134,14 +145,19 @@ impl Packed {
     fn damaged(&self, error: &io::Error, position: u64) -> Fixable {
         let (name, size) = (&self.name, self.size);
         let packing = if self.packing == Packing::Gzip { "gzip" } else { "bzip2" };
-        let message = if error.kind() == io::ErrorKind::UnexpectedEof {
-            format!("`{name}` ends in the middle of a {packing} stream, at byte {size}")
-        } else {
-            // The decoder reads ahead: the place is not exact.
-            format!("`{name}` does not decode as {packing} before byte {position} of {size}: {error}")
-        };
-        Fixable::failed(message).hint("fetch or copy the file again: it was cut short or damaged")
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return cut_short(name, &format!("a {packing} stream"), size);
+        }
+        // The decoder reads ahead: the place is not exact.
+        Fixable::failed(format!("`{name}` does not decode as {packing} before byte {position} of {size}: {error}")).hint(DAMAGED)
     }
+}
+
+/// What to do about a file that is not what it was.
+pub(super) const DAMAGED: &str = "fetch or copy the file again: it was cut short or damaged";
+
+pub(super) fn cut_short(name: &str, inside: &str, at: u64) -> Fixable {
+    Fixable::failed(format!("`{name}` ends in the middle of {inside}, at byte {at}")).hint(DAMAGED)
 }
 
 impl Packing {

@@ -64,6 +64,10 @@ pub fn parse(
     kept: &mut dyn FnMut(&[u16]) -> Result<()>,
 ) -> Result<(ParseReport, Measured)> {
     let begun = Instant::now();
+    // Better now than after an hour; but whoever wants only the beginning may have it.
+    if moves.is_none() {
+        file.whole()?;
+    }
     let Means { threads, memory_bytes, depth, piece_bytes } = means;
     let asked = Asked { keep, depth, threads: threads.max(1), memory_bytes, piece_bytes };
     read(file, &asked, |shared| {

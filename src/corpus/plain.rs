@@ -69,7 +69,8 @@ mod tests {
     use crate::corpus::tags::tags;
     use proptest::prelude::*;
 
-    const GAME: &str = "[Event \"Rated Blitz game\"]\n[White \"a]b\"]\n[WhiteElo \"2000\"]\n\n1. e4 { [%clk 0:03:00] } e5 1-0\n\n";
+    const GAME: &str =
+        "[Event \"Rated Blitz game\"]\n[White \"a]b\"]\n[WhiteElo \"2000\"]\n\n1. e4 { [%clk 0:03:00] } e5 1-0\n\n";
 
     #[test]
     fn the_form_of_the_archive_is_read_here() {

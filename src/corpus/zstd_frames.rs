@@ -13,6 +13,7 @@ use anyhow::Result;
 use fs_err::File;
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
+use super::packed::{DAMAGED, cut_short};
 use crate::error::Fixable;
 
 const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -228,19 +229,18 @@ impl ZstdReader {
 
     fn cut_short(&self, inside: &str) -> Fixable {
         let (name, position) = (&self.name, self.position());
-        let message = if self.end < self.size {
-            format!("`{name}` does not decode: {inside} goes on beyond byte {position}, where the file says it ends")
-        } else {
-            format!("`{name}` ends in the middle of {inside}, at byte {position}")
-        };
-        Fixable::failed(message).hint("fetch or copy the file again: it was cut short or damaged")
+        if self.end < self.size {
+            let where_said = "where the file says that it ends";
+            return Fixable::failed(format!("`{name}` does not decode: {inside} goes on at byte {position}, {where_said}"))
+                .hint(DAMAGED);
+        }
+        cut_short(name, inside, position)
     }
 
     fn damaged(&self, why: &str) -> Fixable {
         let (name, frame, position, size) = (&self.name, self.frame, self.position(), self.size);
         let place = if self.in_frame { format!("in zstd frame {frame}") } else { format!("after zstd frame {frame}") };
-        Fixable::failed(format!("`{name}` does not decode {place}, at byte {position} of {size}: {why}"))
-            .hint("fetch or copy the file again: it was cut short or damaged")
+        Fixable::failed(format!("`{name}` does not decode {place}, at byte {position} of {size}: {why}")).hint(DAMAGED)
     }
 
     fn too_large(&self, window: u64) -> Fixable {
