@@ -6,6 +6,7 @@ mod cut;
 mod feed;
 mod games;
 mod keep;
+pub mod mainline;
 mod movetext;
 mod ordered;
 pub mod packed;
