@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::config::Keep;
 use super::cut::{Cut, Cutter};
+use super::mainline::{MainLine, play};
 use super::movetext::looks_like_a_game;
 use super::plain::plain;
-use super::play::Player;
 use super::report::Reason;
 use super::tags::{Tags, tags};
 use crate::chess::replay::Ending;
@@ -74,7 +74,8 @@ pub enum Depth {
 pub(super) struct Reader<'k> {
     keep: &'k Keep,
     depth: Depth,
-    player: Player,
+    /// The moves of the game at hand.
+    tokens: Vec<u16>,
 }
 
 /// A game whose tags passed.
@@ -87,7 +88,7 @@ struct Candidate<'a> {
 
 impl<'k> Reader<'k> {
     pub(super) fn new(keep: &'k Keep, depth: Depth) -> Self {
-        Self { keep, depth, player: Player::default() }
+        Self { keep, depth, tokens: Vec::new() }
     }
 
     /// Reads the games of a text into an empty batch, and says how much of the text they take.
@@ -138,21 +139,29 @@ impl<'k> Reader<'k> {
 
     fn replay(&mut self, game: &Candidate, batch: &mut Batch) -> Verdict {
         let _ = game.tags;
-        let start = batch.tokens.len();
-        let played = match self.depth {
-            Depth::Unpack | Depth::Scan => Ok(None),
-            Depth::Replay => self.player.play(game.movetext, self.keep, &mut batch.tokens),
-        };
-        match played {
+        match self.main_line(game.movetext) {
             Ok(ending) => {
+                batch.tokens.extend_from_slice(&self.tokens);
                 batch.kept.push((batch.tokens.len() as u32, ending));
                 Verdict::Kept
             }
-            Err(reason) => {
-                batch.tokens.truncate(start);
-                Verdict::Rejected(reason)
-            }
+            Err(reason) => Verdict::Rejected(reason),
         }
+    }
+
+    /// Plays the moves, and says how the rules ended the game, or why it is not kept.
+    fn main_line(&mut self, movetext: &[u8]) -> Result<Option<Ending>, Reason> {
+        if self.depth == Depth::Scan {
+            return Ok(None);
+        }
+        let MainLine { plies, broken, played } = play(movetext, &mut self.tokens);
+        if let Some(reason) = self.keep.rejects_length(plies) {
+            return Err(reason);
+        }
+        if broken {
+            return Err(Reason::InvalidSan);
+        }
+        played.map_err(|_| Reason::InvalidSan)
     }
 }
 

@@ -12,7 +12,6 @@ mod ordered;
 pub mod packed;
 pub mod pgn;
 mod plain;
-mod play;
 pub mod report;
 mod tags;
 #[cfg(test)]
