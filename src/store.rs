@@ -355,7 +355,7 @@ fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest
         let file = fs::File::open(&path)?;
         file.sync_all()?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update_mmap(&path).with_context(|| format!("hashing `{}`", path.display()))?;
+        hasher.update_reader(&file).with_context(|| format!("hashing `{}`", path.display()))?;
         let name = path.strip_prefix(root).expect("the walk began at the root").to_string_lossy().into_owned();
         files.insert(name, FileDigest { bytes: file.metadata()?.len(), blake3: hasher.finalize().to_hex().to_string() });
     }

@@ -59,7 +59,7 @@ fn play_odd(board: &mut Board, word: &[u8]) -> Result<u16, Unplayable> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cut::Cutter;
+    use super::super::cut::{Cut, Cutter};
     use super::super::packed::Packed;
     use super::*;
     use crate::chess::replay::Replay;
@@ -247,8 +247,14 @@ mod tests {
             ["../shared/data/lichess", "../../shared/data/lichess"].map(|root| Path::new(env!("CARGO_MANIFEST_DIR")).join(root));
         let Some(dir) = roots.into_iter().find(|path| path.is_dir()) else { return eprintln!("no slices of the archive here") };
         for name in ["rated-3000.pgn.zst", "slice-2021-10.one-frame.pgn.zst"] {
-            let mut cutter = Cutter::new(Packed::open(&dir.join(name), name).expect("a file"), name);
-            while let Some(game) = cutter.next().expect("whole") {
+            let mut unpacked = Packed::open(&dir.join(name), name).expect("a file").unpack(1 << 30).expect("a decoder");
+            let mut text = vec![0; 4 << 20];
+            let mut end = 0;
+            while let count @ 1.. = unpacked.read(&mut text[end..]).expect("whole") {
+                end += count;
+            }
+            let mut cutter = Cutter::new(&text[..end], true);
+            while let Cut::Game(game) = cutter.next() {
                 let mut board = Board::start();
                 let tokens: Vec<u16> = Words::of(game.movetext).map(|word| board.play_san(word).expect("plain")).collect();
                 let mut played = Vec::new();
