@@ -8,8 +8,8 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr2, memrchr2};
 
-use super::keep::Tags;
 use super::movetext::is_result;
+use super::tags::tag;
 use crate::error::Fixable;
 
 /// Read at once; larger pieces fall out of the processor's cache.
@@ -245,57 +245,10 @@ fn after_tags(line: &[u8]) -> &[u8] {
     rest
 }
 
-/// The name and the value of the tag at the head of `text`, and what follows it. It ends with its line at the latest.
-fn tag(text: &[u8]) -> (&[u8], &[u8], &[u8]) {
-    let line = &text[..memchr2(b'\n', b'\r', text).unwrap_or(text.len())];
-    let rest = |length: usize| &text[length.min(line.len())..];
-    let Some(quote) = memchr(b'"', line) else {
-        let end = memchr(b']', line).map_or(line.len(), |bracket| bracket + 1);
-        return (b"", b"", rest(end));
-    };
-    let name = line[1.min(quote)..quote].trim_ascii();
-    let begin = quote + 1;
-    let mut at = begin;
-    while let Some(length) = memchr2(b'"', b'\\', &line[at..]) {
-        at += length;
-        if line[at] == b'\\' {
-            at = (at + 2).min(line.len());
-            continue;
-        }
-        // A quote inside the value that nobody escaped is followed by no bracket.
-        let after = line[at + 1..].trim_ascii_start();
-        if after.is_empty() || after[0] == b']' {
-            let end = line.len() - after.len() + usize::from(!after.is_empty());
-            return (name, &line[begin..at], rest(end));
-        }
-        at += 1;
-    }
-    (name, &line[begin..], rest(line.len()))
-}
-
-/// The tags that the rules ask for.
-pub(super) fn tags(text: &[u8]) -> Tags<'_> {
-    let mut tags = Tags::default();
-    let mut rest = text;
-    while let Some(begin) = memchr(b'[', rest) {
-        let (name, value, after) = tag(&rest[begin..]);
-        match name {
-            b"Event" => tags.event = Some(value),
-            b"WhiteElo" => tags.white_elo = Some(value),
-            b"BlackElo" => tags.black_elo = Some(value),
-            b"Termination" => tags.termination = Some(value),
-            b"FEN" => tags.fen = Some(value),
-            _ => (),
-        }
-        tags.any |= !name.is_empty() && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        rest = after;
-    }
-    tags
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::tags::tags;
     use proptest::prelude::*;
 
     /// Gives a few bytes at a time, to put every line across a border of pieces.
@@ -355,15 +308,6 @@ mod tests {
     fn an_open_comment_spoils_its_own_game_only() {
         let text = "[Event \"a\"]\n\n1. e4 {oh\n\n*\n\n[Event \"b\"]\n\n1. d4 ; {\n1... d5 *\n\n[Event \"c\"]\n";
         assert_eq!(movetexts(text), ["1. e4 {oh\n\n*", "1. d4 ; {\n1... d5 *", ""]);
-    }
-
-    #[test]
-    fn tags_are_read_as_they_stand_even_when_badly_quoted() {
-        let text = b"[Event \"Rated \"Blitz\" game\"]\n[WhiteElo \"1\"] [BlackElo \"2\\\"]\"]\n[FEN]\n[Termination \"Normal\n";
-        let tags = tags(text);
-        assert_eq!(tags.event, Some(&b"Rated \"Blitz\" game"[..]));
-        assert_eq!((tags.white_elo, tags.black_elo), (Some(&b"1"[..]), Some(&b"2\\\"]"[..])));
-        assert_eq!((tags.fen, tags.termination), (None, Some(&b"Normal"[..])));
     }
 
     #[test]

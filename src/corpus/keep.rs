@@ -2,18 +2,7 @@
 
 use super::config::Keep;
 use super::report::Reason;
-
-/// What the rules ask of a game's tags. A tag that stands twice counts as it stands last.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tags<'a> {
-    pub(super) event: Option<&'a [u8]>,
-    pub(super) white_elo: Option<&'a [u8]>,
-    pub(super) black_elo: Option<&'a [u8]>,
-    pub(super) termination: Option<&'a [u8]>,
-    pub(super) fen: Option<&'a [u8]>,
-    /// Whether there is a tag at all, of any well-formed name.
-    pub(super) any: bool,
-}
+use super::tags::Tags;
 
 impl Keep {
     /// The whole range: a rule that was left out.
@@ -83,14 +72,16 @@ impl Keep {
 mod tests {
     use super::*;
 
-    const GOOD: Tags = Tags {
-        event: Some(b"Rated Blitz game"),
-        white_elo: Some(b"1800"),
-        black_elo: Some(b"2600"),
-        termination: Some(b"Normal"),
-        fen: None,
-        any: true,
-    };
+    fn good() -> Tags<'static> {
+        Tags {
+            event: Some(b"Rated Blitz game"),
+            white_elo: Some(b"1800"),
+            black_elo: Some(b"2600"),
+            termination: Some(b"Normal"),
+            any: true,
+            ..Tags::default()
+        }
+    }
 
     #[test]
     fn the_first_rule_that_fails_names_the_reason() {
@@ -100,11 +91,11 @@ mod tests {
             black_elo: None,
             termination: Some(b"Time forfeit"),
             fen: Some(b"8/8/8/8/8/8/8/8 w - - 0 1"),
-            any: true,
+            ..Tags::default()
         };
         let keep = Keep::published();
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::Speed));
-        tags.event = GOOD.event;
+        tags.event = good().event;
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::EloMissing));
         tags.white_elo = Some(b"1799");
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::EloMissing));
@@ -113,13 +104,13 @@ mod tests {
         tags.white_elo = Some(b"2000");
         tags.black_elo = Some(b"2601");
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::EloRange));
-        tags.black_elo = GOOD.black_elo;
+        tags.black_elo = good().black_elo;
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::Termination));
         tags.termination = None;
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::Termination));
-        tags.termination = GOOD.termination;
+        tags.termination = good().termination;
         assert_eq!(keep.rejects_tags(&tags), Some(Reason::StartPosition));
-        assert_eq!(keep.rejects_tags(&GOOD), None);
+        assert_eq!(keep.rejects_tags(&good()), None);
     }
 
     #[test]
@@ -132,7 +123,7 @@ mod tests {
     #[test]
     fn a_rating_that_is_no_number_is_missing() {
         for value in ["", "?", "1500?", "-", "1500.5", "-1500", "99999999999"] {
-            let tags = Tags { white_elo: Some(value.as_bytes()), ..GOOD };
+            let tags = Tags { white_elo: Some(value.as_bytes()), ..good() };
             assert_eq!(Keep::published().rejects_tags(&tags), Some(Reason::EloMissing), "{value}");
         }
     }

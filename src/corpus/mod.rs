@@ -7,3 +7,4 @@ mod movetext;
 pub mod packed;
 pub mod pgn;
 pub mod report;
+mod tags;

@@ -9,10 +9,11 @@ use shakmaty::san::{San, SanError, SanPlus};
 use shakmaty::{CastlingSide, Chess, Position as _, Role};
 
 use super::config::Keep;
-use super::cut::{Cutter, Game, tags};
+use super::cut::{Cutter, Game};
 use super::movetext::{Words, looks_like_a_game};
 use super::packed::{Packed, surfaced};
 use super::report::{ParseReport, Reason};
+use super::tags::tags;
 use crate::chess::replay::{Ending, Replay, ended};
 use crate::chess::vocabulary::of_move;
 use crate::error::Fixable;
