@@ -3,6 +3,7 @@
 #[expect(dead_code, reason = "the benches use the rest of it")]
 #[path = "../../benches/archive/mod.rs"]
 mod archive;
+mod bench;
 mod cache;
 mod damage;
 mod errors;
