@@ -42,6 +42,9 @@ pub enum Command {
     /// Write the vocabulary or the kept games
     #[command(subcommand)]
     Export(Export),
+    /// Measure what this machine can do
+    #[command(subcommand)]
+    Bench(Bench),
     /// Look over this machine: folders, libtorch, devices, engine
     Doctor(DoctorArgs),
     /// Print a completion script for a shell
@@ -153,6 +156,49 @@ pub enum Export {
         #[command(flatten)]
         asked: Asked,
     },
+}
+
+#[derive(Subcommand)]
+pub enum Bench {
+    /// Time each step of reading a corpus, alone and together, beside `zstd` and `pzstd`
+    Corpus(BenchCorpusArgs),
+}
+
+#[derive(Args)]
+pub struct BenchCorpusArgs {
+    /// A file of games; of a large one, a part is measured
+    pub file: PathBuf,
+    /// Time to spend on rounds; at least three are run
+    #[arg(long, value_name = "S", default_value = "100", value_parser = seconds)]
+    pub seconds: f64,
+    /// Filter as this experiment does, instead of as published
+    #[arg(long, value_name = "FILE")]
+    pub experiment: Option<PathBuf>,
+    /// Say how long so many moves of kept games would take; 800,000,000 where neither this nor the experiment says it
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub moves: Option<u64>,
+    /// Measure the whole file, however large
+    #[arg(long)]
+    pub whole: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A time above 0 and of at most a day.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if 0.0 < seconds && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("seconds above 0 were wanted, such as 100".to_owned()),
+    }
+}
+
+/// A whole number above 0, with `_` between digits where one likes.
+fn number(text: &str) -> Result<u64, String> {
+    match text.replace('_', "").parse() {
+        Ok(0) | Err(_) => Err("a whole number above 0 was wanted, such as 800_000_000".to_owned()),
+        Ok(number) => Ok(number),
+    }
 }
 
 #[derive(Args)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser as _;
-use philidor::cli::{Cli, Command};
+use philidor::cli::{Bench, Cli, Command};
 use philidor::commands;
 use philidor::error::{Exit, exit_of, io_kind};
 use philidor::ui::paint::Paint;
@@ -34,6 +34,7 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
         Command::Report(args) => commands::report::report(args),
         Command::Mine(args) => commands::mine::mine(args, paint),
         Command::Export(what) => commands::export::export(what),
+        Command::Bench(Bench::Corpus(args)) => commands::bench::corpus::corpus(args, out),
         Command::Doctor(args) => return commands::doctor::doctor(args, out),
         Command::Completions { shell } => commands::completions::completions(*shell),
     }?;

@@ -1,5 +1,6 @@
 //! One file a command: each reads from the top, calls the rest, and prints.
 
+pub mod bench;
 pub mod completions;
 pub mod doctor;
 pub mod export;

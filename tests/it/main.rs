@@ -1,5 +1,9 @@
 //! One integration binary; a file is a theme, and `no_file_is_forgotten` sees that each is listed here.
 
+#[expect(dead_code, reason = "the benches use the rest of it")]
+#[path = "../../benches/archive/mod.rs"]
+mod archive;
+mod bench;
 mod cache;
 mod damage;
 mod errors;
@@ -7,6 +11,7 @@ mod experiments;
 mod keys;
 mod layers;
 mod linking;
+mod month;
 mod resume;
 mod support;
 mod worker;

@@ -1,0 +1,9 @@
+//! `philidor bench`: what this machine can do, measured on what it will work on.
+
+pub mod corpus;
+mod findings;
+mod part;
+mod peers;
+mod rounds;
+mod steps;
+mod table;
