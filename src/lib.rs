@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod machine;
+pub mod memory;
 pub mod progress;
 pub mod random;
 pub mod text;

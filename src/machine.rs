@@ -18,6 +18,8 @@ pub struct Machine {
     pub device: String,
     /// Threads of libtorch and of the parser; 0 takes all cores.
     pub threads: usize,
+    /// Most that unpacking a corpus may remember, in MiB, over all threads. A month of the archive takes 8 a thread.
+    pub memory_mib: u64,
     /// A UCI engine, for `philidor mine` and the arena.
     pub stockfish: PathBuf,
     /// Minutes between two checkpoints of a training.
@@ -35,6 +37,7 @@ impl Default for Machine {
             data: "data".into(),
             device: "auto".into(),
             threads: 0,
+            memory_mib: 1024,
             stockfish: "stockfish".into(),
             checkpoint_minutes: 5.0,
             files: BTreeMap::new(),

@@ -14,6 +14,17 @@ pub enum Tick {
     Metric { name: String, step: u64, value: f64 },
     /// A sentence for the user.
     Note { text: String },
+    /// A figure of the work itself, such as its speed.
+    Measured(Measured),
+}
+
+/// A figure of how work was done, which another machine would do otherwise: it is recorded beside an artifact, never in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    pub name: String,
+    pub value: f64,
+    /// `s`, `bytes`, `bytes/s`, or what is counted: `games/s`.
+    pub unit: String,
 }
 
 /// Handed to long work by whoever runs it.
@@ -35,6 +46,11 @@ impl<'a> Progress<'a> {
 
     pub fn metric(&self, name: &str, step: u64, value: f64) {
         (self.tell)(Tick::Metric { name: name.to_owned(), step, value });
+    }
+
+    /// Records a figure of the work; of a name told twice, the last one counts.
+    pub fn measured(&self, name: &str, value: f64, unit: &str) {
+        (self.tell)(Tick::Measured(Measured { name: name.to_owned(), value, unit: unit.to_owned() }));
     }
 
     pub fn note(&self, text: impl Into<String>) {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Exit, Fixable, exit_of, hint_of};
 use crate::plan::{Node, Plan};
-use crate::progress::Tick;
+use crate::progress::{Measured, Tick};
 use crate::store::{Claim, Key, MadeBy, State, Store, Wait};
 
 /// One thing that happened to a node.
@@ -202,18 +203,36 @@ fn try_make(
         tell(&Event::Resumed { key: node.key, done: resume.done, total: resume.total, unit: resume.unit });
     }
     let began = Instant::now();
-    let told = |tick: Tick| tell(&Event::Told { key: node.key, tick });
+    let measured = Mutex::new(Vec::new());
+    let told = |tick: Tick| {
+        if let Tick::Measured(figure) = &tick {
+            record(&mut measured.lock().expect("no holder panics"), figure);
+        }
+        tell(&Event::Told { key: node.key, tick });
+    };
     let before = claimed.seconds_spent();
     // A panic, such as a libtorch error raised by a plain method, fails its node and not the run.
     let worked = catch_unwind(AssertUnwindSafe(|| workshop(node, claimed.part(), &told)))
         .unwrap_or_else(|panic| Err(anyhow!(panic_text(&*panic))));
     let seconds = before + began.elapsed().as_secs_f64();
     claimed.spend(seconds);
-    let made_by = MadeBy { seconds, cost: node.cost, ..worked? };
+    let measured = measured.into_inner().expect("no holder panics");
+    let made_by = MadeBy { seconds, cost: node.cost, measured, ..worked? };
     let manifest = claimed.commit(&node.manifest, made_by)?;
     let bytes = manifest.files.values().map(|file| file.bytes).sum();
     tell(&Event::Made { key: node.key, seconds, bytes });
     Ok(Outcome::Made { seconds })
+}
+
+/// Of a name told twice, the last figure counts; what is no number cannot be written, and is left out.
+fn record(measured: &mut Vec<Measured>, figure: &Measured) {
+    if !figure.value.is_finite() {
+        return;
+    }
+    match measured.iter_mut().find(|known| known.name == figure.name) {
+        Some(known) => known.clone_from(figure),
+        None => measured.push(figure.clone()),
+    }
 }
 
 /// The message of a panic, as far as it is text.

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::error::{Exit, Fixable};
 pub use crate::key::Key;
+use crate::progress::Measured;
 
 /// What lies beside the files of an artifact: what was hashed, what came out, and who made it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,6 +52,9 @@ pub struct MadeBy {
     pub threads: usize,
     pub libtorch: String,
     pub cost: Cost,
+    /// What the stage measured of its own work, in the order in which it told.
+    #[serde(default)]
+    pub measured: Vec<Measured>,
 }
 
 /// The size of the work that makes an artifact; 0 is unknown.
@@ -351,7 +355,7 @@ fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest
         let file = fs::File::open(&path)?;
         file.sync_all()?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update_mmap(&path).with_context(|| format!("hashing `{}`", path.display()))?;
+        hasher.update_reader(&file).with_context(|| format!("hashing `{}`", path.display()))?;
         let name = path.strip_prefix(root).expect("the walk began at the root").to_string_lossy().into_owned();
         files.insert(name, FileDigest { bytes: file.metadata()?.len(), blake3: hasher.finalize().to_hex().to_string() });
     }

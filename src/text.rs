@@ -77,6 +77,16 @@ pub fn si(x: f64) -> String {
     format!("{} P", significant(size, 3))
 }
 
+/// A figure in its unit: `s` as a duration, `bytes` and `bytes/s` as a size, all else counted: `186 k games/s`.
+pub fn in_unit(value: f64, unit: &str) -> String {
+    let (of, per) = unit.split_once('/').map_or((unit, String::new()), |(of, per)| (of, format!("/{per}")));
+    match of {
+        "s" if per.is_empty() => duration(value),
+        "bytes" if value.is_finite() => bytes(value.max(0.0).round() as u64) + &per,
+        _ => format!("{} {unit}", si(value)).trim_end().to_owned(),
+    }
+}
+
 /// `1.0`, `0.6`, `0.25`.
 pub fn temperature(t: f64) -> String {
     let text = significant(t, 3);
@@ -155,6 +165,14 @@ mod tests {
         assert_eq!(shown, ["35 ms", "4.2 s", "10 s", "1 min", "2 min 5 s", "1 h", "3 h 20 min", "2 d 4 h"]);
         assert_eq!(duration(f64::NAN), "–");
         assert_eq!([0, 512, 1_048_576, 19_864_223_744].map(bytes), ["0 B", "512 B", "1 MiB", "18.5 GiB"]);
+    }
+
+    #[test]
+    fn figures_are_shown_in_their_units() {
+        let figures =
+            [(4.2, "s"), (19_864_223_744.0, "bytes"), (404e6, "bytes/s"), (186_400.0, "games/s"), (2.0, ""), (f64::NAN, "bytes")];
+        let shown = figures.map(|(value, unit)| in_unit(value, unit));
+        assert_eq!(shown, ["4.2 s", "18.5 GiB", "385 MiB/s", "186 k games/s", "2", "– bytes"]);
     }
 
     #[test]

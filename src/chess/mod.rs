@@ -1,4 +1,12 @@
 //! The vocabulary, and games of it on a board.
 
+pub mod board;
+mod ending;
+mod geometry;
+pub mod hash;
+pub mod notation;
 pub mod replay;
+mod san;
+#[cfg(test)]
+mod tests;
 pub mod vocabulary;

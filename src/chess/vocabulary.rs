@@ -127,6 +127,9 @@ struct Table {
 
 static TABLE: Table = table();
 
+/// The token of a move without promotion by from-square × 64 + to-square; 0 where there is none.
+pub(super) static PLAIN_TOKENS: &[u16; 64 * 64] = &TABLE.of_squares;
+
 /// Walks squares in the order of their names, which is the order of the moves' texts.
 const fn table() -> Table {
     let mut table = Table { squares: [[0; 2]; VOCABULARY_SIZE], text: [[0; 5]; VOCABULARY_SIZE], of_squares: [0; 64 * 64] };

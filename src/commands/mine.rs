@@ -38,7 +38,7 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
             bar.set_position(done);
         }
         Tick::Note { text } => bar.suspend(|| aside(text)),
-        Tick::Metric { .. } => (),
+        Tick::Metric { .. } | Tick::Measured(_) => (),
     };
     let report = mine::mine(&config, &machine.stockfish, machine.threads(), &out, &Progress::new(&tell, &stop));
     bar.finish_and_clear();

@@ -8,10 +8,11 @@ use serde_json::json;
 use crate::cli::ShowArgs;
 use crate::commands::session;
 use crate::plan::{Artifact as _, Stage as _};
+use crate::progress::Measured;
 use crate::runs::{self, NodeRecord};
 use crate::stages::evaluate::{Evaluate, Score};
 use crate::store::{State, Store};
-use crate::text::duration;
+use crate::text::{duration, in_unit};
 use crate::ui::paint::Paint;
 
 pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
@@ -26,11 +27,17 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
     if args.json {
         let scores: Vec<_> =
             plan.nodes.iter().filter_map(|node| Some(json!({ "key": node.node.key, "score": score(node, &store)? }))).collect();
+        let measured: Vec<_> = plan
+            .nodes
+            .iter()
+            .map(|node| json!({ "key": node.node.key, "measured": measured(node, &store) }))
+            .filter(|node| node["measured"] != json!([]))
+            .collect();
         writeln!(
             out,
             "{}",
             serde_json::to_string_pretty(
-                &json!({ "schema": 1, "run": record, "folder": folder.path, "nodes": plan.nodes, "scores": scores })
+                &json!({ "schema": 1, "run": record, "folder": folder.path, "nodes": plan.nodes, "scores": scores, "measured": measured })
             )?
         )?;
         return Ok(());
@@ -51,6 +58,10 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
         if let Some(message) = &node.message {
             writeln!(out, "           {}", paint.red(message))?;
         }
+        for figure in measured(node, &store) {
+            let line = format!("{} {}", figure.name, in_unit(figure.value, &figure.unit));
+            writeln!(out, "           {}", paint.dim(&line))?;
+        }
         for value in score(node, &store).into_iter().flat_map(|score| score.values) {
             writeln!(out, "           {value}")?;
         }
@@ -65,6 +76,11 @@ fn so_far(node: &NodeRecord, store: &Store) -> String {
         State::Resumable(resume) => format!("{} %", resume.done * 100 / resume.total.max(1)),
         State::Absent => node.state.clone(),
     }
+}
+
+/// What the stage measured of its own work, whenever that was.
+fn measured(node: &NodeRecord, store: &Store) -> Vec<Measured> {
+    store.manifest(&node.node.stage, node.node.key).map_or_else(|_| Vec::new(), |manifest| manifest.made_by.measured)
 }
 
 fn score(node: &NodeRecord, store: &Store) -> Option<Score> {

@@ -4,18 +4,10 @@
 //! empty line after its result. A brace that is never closed spoils its own game only: an `[Event` after an
 //! empty line begins a game even inside a comment. Lines may end as on any system.
 
-use std::io::{self, Read};
-
 use memchr::{memchr, memchr2, memrchr2};
 
 use super::movetext::is_result;
 use super::tags::tag;
-use crate::error::Fixable;
-
-/// Read at once; larger pieces fall out of the processor's cache.
-const PIECE_BYTES: usize = 128 << 10;
-/// No game is longer: what goes on beyond is something else.
-const GAME_BYTES_MAX: usize = 16 << 20;
 
 /// One game's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,17 +17,22 @@ pub(super) struct Game<'a> {
     pub(super) movetext: &'a [u8],
 }
 
-/// Cuts what a reader gives.
-pub(super) struct Cutter<R> {
-    reader: R,
-    /// What people call the source.
-    name: String,
-    buffer: Vec<u8>,
-    /// Where the next game begins in the buffer.
-    start: usize,
-    /// Where what was read ends.
-    end: usize,
-    all_read: bool,
+/// Cuts a text.
+pub(super) struct Cutter<'a> {
+    text: &'a [u8],
+    /// Where the next game begins.
+    at: usize,
+    /// Whether the text is known to end a game.
+    whole: bool,
+}
+
+/// What stands next in a text.
+#[derive(Debug)]
+pub(super) enum Cut<'a> {
+    Game(Game<'a>),
+    /// A game whose end may lie behind the text.
+    More,
+    End,
 }
 
 /// A game in the making; offsets count from its start.
@@ -48,34 +45,45 @@ struct Seen {
     after_result: bool,
 }
 
-impl<R: Read> Cutter<R> {
-    pub(super) fn new(reader: R, name: &str) -> Self {
-        Self { reader, name: name.to_owned(), buffer: vec![0; 2 * PIECE_BYTES], start: 0, end: 0, all_read: false }
+impl<'a> Cutter<'a> {
+    /// `whole` tells that the text ends between games, or with its file.
+    pub(super) fn new(text: &'a [u8], whole: bool) -> Self {
+        Self { text, at: 0, whole }
     }
 
-    pub(super) fn reader(&self) -> &R {
-        &self.reader
+    /// Begins elsewhere: at the start of a game.
+    pub(super) fn seek(&mut self, at: usize) {
+        self.at = at;
     }
 
-    /// The next game, or none at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Game<'_>>> {
+    /// Where the next game begins.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn next(&mut self) -> Cut<'a> {
         let mut seen = Seen::default();
-        let mut at = 0;
+        let mut at = self.at;
         let mut has_text = false;
-        while let Some(line) = self.line(at)? {
-            let (mut text, mut offset) = (&self.buffer[self.start + at..self.start + line.end], at);
+        loop {
+            let line = match self.line(at) {
+                Some(line) => line,
+                None if self.whole => break,
+                None => return Cut::More,
+            };
+            let (mut text, mut begin) = (&self.text[at..line.end], at);
             // A byte order mark may stand where files were joined.
             if let Some(rest) = text.strip_prefix(b"\xef\xbb\xbf") {
                 text = rest;
-                offset += 3;
+                begin += 3;
             }
-            match seen.line(text, offset) {
+            match seen.line(text, begin - self.at) {
                 Step::Goes => has_text |= !text.trim_ascii().is_empty(),
                 Step::BeginsNext if has_text => break,
                 Step::BeginsNext => {
                     // Nothing but empty lines so far.
-                    self.start += at;
-                    (seen, at) = (Seen::default(), 0);
+                    self.at = at;
+                    (seen, has_text) = (Seen::default(), false);
                     continue;
                 }
                 Step::Ends => {
@@ -85,64 +93,28 @@ impl<R: Read> Cutter<R> {
             }
             at = line.next;
         }
+        let text = &self.text[self.at..at];
+        self.at = at;
         if !has_text {
-            return Ok(None);
+            return Cut::End;
         }
-        let text = &self.buffer[self.start..self.start + at];
-        self.start += at;
-        let (tags, movetext) = text.split_at(seen.movetext.unwrap_or(at));
-        Ok(Some(Game { tags, movetext }))
+        let (tags, movetext) = text.split_at(seen.movetext.unwrap_or(text.len()));
+        Cut::Game(Game { tags, movetext })
     }
 
-    /// The line that begins `at` bytes after the game's start; none at the end of the text.
-    fn line(&mut self, at: usize) -> io::Result<Option<Line>> {
-        let mut looked_at = at;
-        loop {
-            let text = &self.buffer[self.start..self.end];
-            if let Some(length) = memchr2(b'\n', b'\r', &text[looked_at..]) {
-                let end = looked_at + length;
-                if text[end] == b'\n' {
-                    return Ok(Some(Line { end, next: end + 1 }));
-                }
-                // A carriage return alone ends a line too; what follows it must be known first.
-                if end + 1 < text.len() || self.all_read {
-                    let next = end + 1 + usize::from(text.get(end + 1) == Some(&b'\n'));
-                    return Ok(Some(Line { end, next }));
-                }
-                looked_at = end;
-            } else {
-                looked_at = text.len();
+    /// The line that begins at `at`; none at the end of the text, or where its end may lie behind it.
+    fn line(&self, at: usize) -> Option<Line> {
+        let text = &self.text[at..];
+        match memchr2(b'\n', b'\r', text) {
+            Some(length) if text[length] == b'\n' => Some(Line { end: at + length, next: at + length + 1 }),
+            // A carriage return alone ends a line too; what follows it must be known first.
+            Some(length) if length + 1 < text.len() || self.whole => {
+                let next = length + 1 + usize::from(text.get(length + 1) == Some(&b'\n'));
+                Some(Line { end: at + length, next: at + next })
             }
-            if self.all_read {
-                return Ok((at < text.len()).then_some(Line { end: text.len(), next: text.len() }));
-            }
-            self.fill()?;
+            None if self.whole && !text.is_empty() => Some(Line { end: self.text.len(), next: self.text.len() }),
+            _ => None,
         }
-    }
-
-    /// Reads on, and makes room first where there is none.
-    fn fill(&mut self) -> io::Result<()> {
-        if self.end + PIECE_BYTES > self.buffer.len() {
-            self.buffer.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-            if self.end > GAME_BYTES_MAX {
-                let (name, most) = (&self.name, GAME_BYTES_MAX >> 20);
-                let message = format!("`{name}` holds no games: one text of more than {most} MiB was seen");
-                let hint = "a PGN file was wanted, with a line of tags before each game";
-                return Err(io::Error::other(Fixable::failed(message).hint(hint)));
-            }
-            let wanted = (self.end + PIECE_BYTES).next_power_of_two();
-            self.buffer.resize(wanted.max(self.buffer.len()), 0);
-        }
-        let count = loop {
-            match self.reader.read(&mut self.buffer[self.end..self.end + PIECE_BYTES]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
-                other => break other?,
-            }
-        };
-        self.end += count;
-        self.all_read = count == 0;
-        Ok(())
     }
 }
 
@@ -251,26 +223,23 @@ mod tests {
     use crate::corpus::tags::tags;
     use proptest::prelude::*;
 
-    /// Gives a few bytes at a time, to put every line across a border of pieces.
-    struct Trickle<'a>(&'a [u8], usize);
-
-    impl Read for Trickle<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let count = self.1.min(self.0.len()).min(buffer.len());
-            buffer[..count].copy_from_slice(&self.0[..count]);
-            self.0 = &self.0[count..];
-            Ok(count)
-        }
-    }
-
+    /// Cuts a text of which a few bytes more are known each time, to put every line across a border.
     fn cut_by(text: &[u8], piece: usize) -> Vec<(String, String)> {
-        let mut cutter = Cutter::new(Trickle(text, piece), "x.pgn");
         let mut games = Vec::new();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        while let Some(game) = cutter.next().expect("read") {
-            games.push((text(game.tags), text(game.movetext)));
+        let bare = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        let (mut start, mut end) = (0, piece.min(text.len()));
+        loop {
+            let whole = end == text.len();
+            let mut cutter = Cutter::new(&text[start..end], whole);
+            while let Cut::Game(game) = cutter.next() {
+                games.push((bare(game.tags), bare(game.movetext)));
+            }
+            start += cutter.position();
+            if whole {
+                return games;
+            }
+            end = text.len().min(end.saturating_add(piece));
         }
-        games
     }
 
     fn cut(text: &str) -> Vec<(String, String)> {
@@ -310,12 +279,6 @@ mod tests {
         assert_eq!(movetexts(text), ["1. e4 {oh\n\n*", "1. d4 ; {\n1... d5 *", ""]);
     }
 
-    #[test]
-    fn a_text_that_never_ends_is_refused() {
-        let mut cutter = Cutter::new(io::repeat(b'x'), "x.pgn");
-        assert!(cutter.next().is_err());
-    }
-
     proptest! {
         #[test]
         fn nothing_is_lost_and_pieces_do_not_matter(
@@ -333,8 +296,8 @@ mod tests {
             let bare = |text: &str| text.chars().filter(|character| !character.is_whitespace()).collect::<String>();
             let kept: String = games.iter().map(|(tags, movetext)| bare(tags) + &bare(movetext)).collect();
             prop_assert_eq!(kept, bare(&text));
-            let mut cutter = Cutter::new(text.as_bytes(), "x.pgn");
-            while let Some(game) = cutter.next().expect("read") {
+            let mut cutter = Cutter::new(text.as_bytes(), true);
+            while let Cut::Game(game) = cutter.next() {
                 tags(game.tags);
             }
         }

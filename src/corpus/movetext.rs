@@ -25,6 +25,65 @@ impl<'a> Words<'a> {
         self.broken || self.depth > 0
     }
 
+    /// Steps to the next word of the main line, if it looks plain: up to 7 bytes that a space ends, the first of them
+    /// of a move, here in the lowest byte, and their number.
+    ///
+    /// None says nothing: `next` knows. What the bytes are is not looked at; they are the next word where all of
+    /// them are such as a move in SAN is spelled with, and then `step_over` makes it the last.
+    #[inline]
+    pub(super) fn plain(&mut self) -> Option<(u64, usize)> {
+        if self.depth > 0 {
+            return None;
+        }
+        loop {
+            let bytes = load(self.text, self.at)?;
+            match bytes as u8 {
+                b' ' | b'!' | b'?' => self.at += 1,
+                b'{' => self.at = self.end_of_comment()?,
+                b'1'..=b'9' => self.at = self.end_of_number()?,
+                byte if byte & 0x40 != 0 => {
+                    let length = first(bytes, b' ');
+                    return (length < 8).then_some((bytes, length));
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Past the word that `plain` found.
+    #[inline]
+    pub(super) fn step_over(&mut self, length: usize) {
+        self.at += length;
+    }
+
+    /// Where the text goes on after a comment, if it is closed.
+    #[inline]
+    fn end_of_comment(&self) -> Option<usize> {
+        let mut at = self.at + 1;
+        // A clock or a value ends soon, and a search takes long to begin.
+        for _ in 0..6 {
+            let length = first(load(self.text, at)?, b'}');
+            if length < 8 {
+                return Some(at + length + 1);
+            }
+            at += 8;
+        }
+        Some(at + memchr(b'}', &self.text[at..])? + 1)
+    }
+
+    /// Where the text goes on after a move number, if nothing but a move, a comment or a space follows it.
+    #[inline]
+    fn end_of_number(&self) -> Option<usize> {
+        let mut at = self.at + 1;
+        while self.text.get(at)?.is_ascii_digit() {
+            at += 1;
+        }
+        while *self.text.get(at)? == b'.' {
+            at += 1;
+        }
+        matches!(self.text.get(at)?, b' ' | b'\n' | b'a'..=b'h' | b'B' | b'K' | b'N' | b'O' | b'Q' | b'R').then_some(at)
+    }
+
     /// Steps over the bytes up to `end`; without one, to the end of the text.
     fn skip_past(&mut self, end: u8) -> bool {
         let found = memchr(end, &self.text[self.at..]);
@@ -109,6 +168,22 @@ pub(super) fn looks_like_a_game(text: &[u8]) -> bool {
     }
     let ply = Words::of(text).next();
     ply.is_some_and(|ply| shakmaty::san::SanPlus::from_ascii(ply).is_ok())
+}
+
+/// Eight bytes, the first in the lowest.
+#[inline]
+fn load(text: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
+}
+
+/// How many of eight bytes stand before the first that is `wanted`; 8 where none is.
+#[inline]
+fn first(bytes: u64, wanted: u8) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let zero_where_wanted = bytes ^ (ONES * u64::from(wanted));
+    // Of each byte the high bit, set where the byte is 0; of those above the first, perhaps too many.
+    let found = zero_where_wanted.wrapping_sub(ONES) & !zero_where_wanted & (ONES << 7);
+    found.trailing_zeros() as usize / 8
 }
 
 fn line_length(text: &[u8]) -> usize {

@@ -82,7 +82,9 @@ impl Files {
             return Ok(known.blake3.clone());
         }
         let mut hasher = blake3::Hasher::new();
-        hasher.update_mmap(path).map_err(|error| format!("reading `{}`: {error}", path.display()))?;
+        let file = fs::File::open(path).map_err(|error| error.to_string())?;
+        // Read and not mapped: a mapped file of gigabytes would count as memory of this process.
+        hasher.update_reader(file).map_err(|error| format!("reading `{}`: {error}", path.display()))?;
         let blake3 = hasher.finalize().to_hex().to_string();
         if bytes >= self.worth_remembering_bytes {
             remembered.insert(key, Remembered { bytes, changed_ns, blake3: blake3.clone() });

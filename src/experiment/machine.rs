@@ -17,7 +17,7 @@ pub(super) const FILE: &str = "philidor.toml";
 pub(super) const WHERE: &str =
     "a machine setting decides no result: put it in philidor.toml, in PHILIDOR_…, or in --set machine.…";
 
-const SETTINGS: [&str; 7] = ["store", "runs", "data", "device", "threads", "stockfish", "checkpoint_minutes"];
+const SETTINGS: [&str; 8] = ["store", "runs", "data", "device", "threads", "memory_mib", "stockfish", "checkpoint_minutes"];
 
 /// Sections of an experiment, which have no place in `philidor.toml`.
 const SCIENCE: [&str; 10] = ["extends", "name", "corpus", "model", "train", "gates", "measure", "published", "sweep", "arena"];
@@ -55,6 +55,7 @@ fn read(s: &mut Section) -> Machine {
         stockfish: path("stockfish", defaults.stockfish),
         device: s.look("device", &DEVICE).unwrap_or(defaults.device),
         threads: s.look("threads", &Integer::between(0, 4096)).unwrap_or(defaults.threads),
+        memory_mib: s.look("memory_mib", &Integer::between(1_u64, 1 << 20)).unwrap_or(defaults.memory_mib),
         checkpoint_minutes: s.look("checkpoint_minutes", &NOT_NEGATIVE).unwrap_or(defaults.checkpoint_minutes),
         files: defaults.files,
     }

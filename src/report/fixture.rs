@@ -217,6 +217,7 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         threads: 8,
         libtorch: "2.11.0".into(),
         cost: Cost::default(),
+        measured: Vec::new(),
     };
     let digest = crate::store::FileDigest { bytes: 1_234_567, blake3: "00".into() };
     let manifest = Manifest {

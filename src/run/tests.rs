@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::{Artifact, Cx, Handle, Stage};
-use std::sync::Mutex;
+use crate::progress::Progress;
 
 #[derive(Serialize, Deserialize)]
 struct Step {
@@ -153,4 +153,34 @@ fn an_interruption_leaves_the_rest_for_later_and_says_nothing_of_it() {
     };
     let ended = ["a made", "b failed: saved", "c pending", "d pending", "e pending"];
     assert_eq!(go(&diamond(), &store, true, &mut work), ended);
+}
+
+#[test]
+fn what_a_stage_measures_of_its_work_is_recorded_beside_the_artifact_and_not_in_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::new(dir.path()).expect("a store");
+    let mut plan = Plan::default();
+    let made = add(&mut plan, "a", &[]);
+    let mut work = |node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)| {
+        let stop = AtomicBool::new(false);
+        let progress = Progress::new(tell, &stop);
+        progress.measured("decode", 1.0, "bytes/s");
+        progress.measured("replay", 186e3, "games/s");
+        progress.measured("decode", 4e8, "bytes/s");
+        progress.measured("scan", f64::NAN, "games/s");
+        writes(node, out, tell)
+    };
+    assert_eq!(go(&plan, &store, false, &mut work), ["a made"]);
+    let manifest = store.manifest("step", made.key()).expect("it was made");
+    let told: Vec<_> =
+        manifest.made_by.measured.iter().map(|figure| format!("{} {} {}", figure.name, figure.value, figure.unit)).collect();
+    assert_eq!(told, ["decode 400000000 bytes/s", "replay 186000 games/s"]);
+    assert_eq!(manifest.files.keys().collect::<Vec<_>>(), ["file"]);
+}
+
+#[test]
+fn a_manifest_from_before_figures_were_recorded_is_read() {
+    let made_by = serde_json::json!({ "seconds": 1.0, "at": "", "host": "", "philidor": "", "git": "", "device": "", "threads": 1,
+        "libtorch": "", "cost": { "flops": 0.0, "input_bytes": 0, "disk_bytes": 0, "device_bytes": 0 } });
+    assert!(serde_json::from_value::<MadeBy>(made_by).expect("it is read").measured.is_empty());
 }

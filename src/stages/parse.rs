@@ -1,6 +1,7 @@
 //! An archive to games: the kept ones as moves in the vocabulary, the rejected ones counted by reason.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use fs_err as fs;
@@ -8,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::config::Keep;
 use crate::corpus::packed::Packed;
-use crate::corpus::pgn::parse;
+use crate::corpus::pgn::{Means, Measured, parse};
 use crate::corpus::report::ParseReport;
 use crate::data::tokens::{Framing, TokenFile, TokenWriter};
+use crate::memory;
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
+use crate::progress::Progress;
 
 use super::fetch::Archive;
 
@@ -43,7 +46,10 @@ impl Stage for Parse {
         let archive = cx.open(self.archive)?;
         let file = Packed::open(&archive.path, &archive.name)?;
         let mut games = TokenWriter::create(&out.join("moves.u16"), &out.join("ends.u64"), Framing::Bare)?;
-        let report = parse(file, &self.keep, self.moves, cx.progress, &mut |moves| games.push(moves))?;
+        let means = Means::new(cx.machine.threads(), cx.machine.memory_mib << 20);
+        memory::reset_peak();
+        let (report, measured) = parse(&file, &self.keep, self.moves, means, cx.progress, &mut |moves| games.push(moves))?;
+        tell(&report, &measured, cx.progress);
         games.finish()?;
         Ok(fs::write(out.join("report.json"), serde_json::to_vec(&report)?)?)
     }
@@ -54,6 +60,24 @@ impl Stage for Parse {
 
     fn detail(&self) -> String {
         self.source.clone()
+    }
+}
+
+/// Tells how quickly each step went: the whole by the clock, the steps by the time that all threads took together.
+fn tell(report: &ParseReport, measured: &Measured, progress: Progress) {
+    let Measured { wall, unpack, scan, replay, text_bytes } = *measured;
+    let tell = |step: &str, amount: u64, took: Duration, unit: &str| {
+        if !took.is_zero() {
+            progress.measured(step, amount as f64 / took.as_secs_f64(), unit);
+        }
+    };
+    tell("read", report.read, wall, "games/s");
+    tell("read text", text_bytes, wall, "bytes/s");
+    tell("unpack, a thread", text_bytes, unpack, "bytes/s");
+    tell("scan, a thread", report.read, scan, "games/s");
+    tell("replay, a thread", report.plies, replay, "plies/s");
+    if let Some(bytes) = memory::peak_bytes() {
+        progress.measured("peak memory", bytes as f64, "bytes");
     }
 }
 
