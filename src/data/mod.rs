@@ -2,6 +2,7 @@
 
 pub mod duplicates;
 pub mod each;
+pub mod game_table;
 pub mod overlap;
 pub mod positions;
 pub mod prefixes;

@@ -76,6 +76,7 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
                 elo: [1800, 2600],
                 terminations: vec!["Normal".into()],
                 plies: [20, 300],
+                ..Keep::default()
             },
             split: Split { validation: 0.01, by: SplitBy::Draw, seed: 1337 },
         },

@@ -36,7 +36,7 @@ fn other_bytes_have_another_version() {
         pin::<Inspect>(&mut text, &bench, inspection);
     }
     assert_snapshot!(text, @r#"
-    parse 1
+    parse 2
       7081502e98728402 ends.u64
       cb90b05cfbdac286 moves.u16
       cca10a37b9cf074f report.json
