@@ -36,7 +36,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let (ply, end) = samples.last()?;
         said.push(format!("{label}, {} at ply {ply}", known_share(found, *end)));
         let points = samples.iter().map(|(x, share)| (*x, share.value)).collect();
-        marks.push(Mark::Line { points, hue, stroke: Stroke::Strong, label });
+        marks.push(Mark::Line { points, hue, stroke, label });
     }
     let subtitle = format!(
         "Share of positions of validation games that occur in a training game. Blue: the position, at whatever ply and by whatever moves. \
