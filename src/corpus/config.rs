@@ -1,6 +1,10 @@
 //! What is asked of a corpus: where the games come from, which are kept, how they are split.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
+
+use super::date::Date;
 
 /// Where games come from. A file enters by its content, a month by its name and digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +46,8 @@ impl Source {
     }
 }
 
-/// Which games are kept. The first rule that fails names the reason. An experiment states every rule; its
-/// [`default`](Keep::default) keeps all that can be played.
+/// Which games are kept. The first rule that fails names the reason. An experiment states the first four rules; the
+/// others may be left out, which asks nothing. The [`default`](Keep::default) keeps all that can be played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keep {
     /// Speeds as named in the `Event` tag; a game whose `Event` holds one of them is rejected, so `Bullet` rejects
@@ -55,6 +59,45 @@ pub struct Keep {
     pub terminations: Vec<String>,
     /// Fewest and most plies, inclusive.
     pub plies: [u32; 2],
+    // What is off is in no key, so that a rule that is new to the program changes none.
+    /// Only games in which ratings were at stake.
+    #[serde(skip_serializing_if = "is_off", default)]
+    pub rated: bool,
+    /// No games in which a player has the title BOT.
+    #[serde(skip_serializing_if = "is_off", default)]
+    pub exclude_bots: bool,
+    /// Shortest and longest time that a player's game may take: the base and 40 increments, inclusive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub estimated_seconds: Option<[u32; 2]>,
+    /// Shortest and longest time for the whole game, inclusive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub base_seconds: Option<[u32; 2]>,
+    /// Shortest and longest time that each move adds, inclusive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub increment_seconds: Option<[u32; 2]>,
+    /// Smallest and largest difference of the players' ratings, inclusive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rating_difference: Option<[u32; 2]>,
+    /// Both ratings between the same multiples of so many points.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rating_band: Option<NonZeroU32>,
+    /// Accepted values of the `Result` tag; none accepts any.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub results: Vec<String>,
+    /// First and last day, inclusive.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dates: Option<[Date; 2]>,
+    /// Of the games with one id, only the first.
+    #[serde(skip_serializing_if = "is_off", default)]
+    pub exclude_duplicates: bool,
+    /// Most kept games of a player.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub games_per_player: Option<NonZeroU32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_off(rule: &bool) -> bool {
+    !rule
 }
 
 /// How kept games are divided into training and validation.

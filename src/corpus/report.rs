@@ -14,22 +14,56 @@ pub enum Reason {
     EloRange,
     Termination,
     StartPosition,
+    /// Of other rules than those of chess.
+    Variant,
+    NotRated,
+    /// A player is a program.
+    Bot,
+    /// Time out of bounds, or no clock that can be read.
+    TimeControl,
+    RatingDifference,
+    RatingBand,
+    Result,
+    /// A day that is not known.
+    DateMissing,
+    DateRange,
     TooShort,
     TooLong,
+    /// A move that passes, which no rule allows.
+    NullMove,
+    /// A comment or a variation that was left open, or closed and never opened.
+    Unbalanced,
     /// A move that cannot be read or played.
     InvalidSan,
+    /// A game with the same id was kept.
+    Duplicate,
+    /// A player of whom enough games were kept.
+    PlayerGames,
 }
 
 impl Reason {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 21] = [
         Self::Speed,
         Self::EloMissing,
         Self::EloRange,
         Self::Termination,
         Self::StartPosition,
+        Self::Variant,
+        Self::NotRated,
+        Self::Bot,
+        Self::TimeControl,
+        Self::RatingDifference,
+        Self::RatingBand,
+        Self::Result,
+        Self::DateMissing,
+        Self::DateRange,
         Self::TooShort,
         Self::TooLong,
+        Self::NullMove,
+        Self::Unbalanced,
         Self::InvalidSan,
+        Self::Duplicate,
+        Self::PlayerGames,
     ];
 
     /// As in reports: `too_short`.
@@ -40,10 +74,29 @@ impl Reason {
             Self::EloRange => "elo_range",
             Self::Termination => "termination",
             Self::StartPosition => "start_position",
+            Self::Variant => "variant",
+            Self::NotRated => "not_rated",
+            Self::Bot => "bot",
+            Self::TimeControl => "time_control",
+            Self::RatingDifference => "rating_difference",
+            Self::RatingBand => "rating_band",
+            Self::Result => "result",
+            Self::DateMissing => "date_missing",
+            Self::DateRange => "date_range",
             Self::TooShort => "too_short",
             Self::TooLong => "too_long",
+            Self::NullMove => "null_move",
+            Self::Unbalanced => "unbalanced",
             Self::InvalidSan => "invalid_san",
+            Self::Duplicate => "duplicate",
+            Self::PlayerGames => "player_games",
         }
+    }
+
+    /// Whether reports tell of it even where it rejected nothing: the reasons of the published filters.
+    fn always_told(self) -> bool {
+        use Reason::{EloMissing, EloRange, InvalidSan, Speed, StartPosition, Termination, TooLong, TooShort};
+        matches!(self, Speed | EloMissing | EloRange | Termination | StartPosition | TooShort | TooLong | InvalidSan)
     }
 }
 
@@ -65,7 +118,8 @@ pub struct ParseReport {
     pub kept: u64,
     /// Plies of kept games.
     pub plies: u64,
-    /// Every reason, in order.
+    /// Every reason, in order. In JSON those that the published filters lack stand only where they rejected a game.
+    #[serde(with = "told")]
     pub rejected: Vec<(Reason, u64)>,
     /// Plies, and kept games of so many, ascending.
     pub lengths: Vec<(u32, u64)>,
@@ -74,14 +128,30 @@ pub struct ParseReport {
 
 impl Default for ParseReport {
     fn default() -> Self {
-        Self {
-            read: 0,
-            kept: 0,
-            plies: 0,
-            rejected: Reason::ALL.map(|reason| (reason, 0)).to_vec(),
-            lengths: Vec::new(),
-            ends: Ends::default(),
+        Self { read: 0, kept: 0, plies: 0, rejected: none_rejected(), lengths: Vec::new(), ends: Ends::default() }
+    }
+}
+
+fn none_rejected() -> Vec<(Reason, u64)> {
+    Reason::ALL.map(|reason| (reason, 0)).to_vec()
+}
+
+/// The JSON form of the reasons.
+mod told {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::{Reason, none_rejected};
+
+    pub(super) fn serialize<S: Serializer>(rejected: &[(Reason, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(rejected.iter().filter(|(reason, games)| *games > 0 || reason.always_told()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(Reason, u64)>, D::Error> {
+        let mut rejected = none_rejected();
+        for (reason, games) in Vec::<(Reason, u64)>::deserialize(deserializer)? {
+            rejected[reason as usize].1 += games;
         }
+        Ok(rejected)
     }
 }
 
@@ -165,11 +235,23 @@ mod tests {
     }
 
     #[test]
-    fn the_json_form_names_every_reason_in_order() {
-        let json = serde_json::to_value(ParseReport::default()).expect("it serialises");
-        let names: Vec<&str> = Reason::ALL.iter().map(|reason| reason.name()).collect();
+    fn the_json_form_names_the_published_reasons_and_those_that_rejected_a_game() {
+        let mut report = ParseReport::default();
+        report.reject(Reason::NullMove);
+        let json = serde_json::to_value(&report).expect("it serialises");
         let rejected = json["rejected"].as_array().expect("a list");
-        assert_eq!(rejected.iter().map(|pair| pair[0].as_str().expect("a name")).collect::<Vec<_>>(), names);
+        let names: Vec<_> = rejected.iter().map(|pair| pair[0].as_str().expect("a name")).collect();
+        let told = "speed elo_missing elo_range termination start_position too_short too_long null_move invalid_san";
+        assert_eq!(names.join(" "), told);
         assert_eq!(json["ends"]["not_by_rules"], 0);
+        assert_eq!(serde_json::from_value::<ParseReport>(json).expect("an account"), report);
+    }
+
+    #[test]
+    fn reasons_stand_in_order_under_their_names() {
+        for (at, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, at);
+            assert_eq!(serde_json::to_value(reason).expect("a name"), reason.name());
+        }
     }
 }

@@ -2,6 +2,9 @@
 
 use memchr::{memchr, memchr2};
 
+use super::clock::{Speed, TimeControl};
+use super::date::Date;
+
 /// What is asked of a game's tags, each as its bytes stand. A tag that stands twice counts as it stands last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tags<'a> {
@@ -14,6 +17,8 @@ pub(super) struct Tags<'a> {
     pub(super) black: Option<&'a [u8]>,
     pub(super) white_elo: Option<&'a [u8]>,
     pub(super) black_elo: Option<&'a [u8]>,
+    pub(super) white_rating_diff: Option<&'a [u8]>,
+    pub(super) black_rating_diff: Option<&'a [u8]>,
     pub(super) white_title: Option<&'a [u8]>,
     pub(super) black_title: Option<&'a [u8]>,
     pub(super) result: Option<&'a [u8]>,
@@ -38,6 +43,8 @@ impl<'a> Tags<'a> {
             b"Black" => &mut self.black,
             b"WhiteElo" => &mut self.white_elo,
             b"BlackElo" => &mut self.black_elo,
+            b"WhiteRatingDiff" => &mut self.white_rating_diff,
+            b"BlackRatingDiff" => &mut self.black_rating_diff,
             b"WhiteTitle" => &mut self.white_title,
             b"BlackTitle" => &mut self.black_title,
             b"Result" => &mut self.result,
@@ -53,6 +60,77 @@ impl<'a> Tags<'a> {
         *field = Some(value);
         self.any = true;
     }
+
+    /// White's and Black's, where both have one.
+    pub(super) fn ratings(&self) -> Option<[u32; 2]> {
+        Some([rating(self.white_elo)?, rating(self.black_elo)?])
+    }
+
+    /// Whether ratings were at stake. The event says `Rated` or `Casual`; where it says neither, as those of swiss
+    /// tournaments and simultaneous exhibitions do, a rating that changed tells, and a swiss tournament counts as
+    /// rated.
+    pub(super) fn rated(&self) -> bool {
+        let mut swiss = false;
+        for word in self.event.unwrap_or_default().split(|byte| !byte.is_ascii_alphanumeric()) {
+            match word {
+                b"Rated" | b"rated" => return true,
+                b"Casual" | b"casual" => return false,
+                _ => swiss |= word == b"swiss",
+            }
+        }
+        swiss || self.white_rating_diff.is_some() || self.black_rating_diff.is_some()
+    }
+
+    /// Whether a player is a program, as the archive's titles tell.
+    pub(super) fn bot(&self) -> bool {
+        [self.white_title, self.black_title].into_iter().flatten().any(|title| title.trim_ascii() == b"BOT")
+    }
+
+    /// Whether the game is of other rules than those of chess.
+    pub(super) fn other_rules(&self) -> bool {
+        const CHESS: [&[u8]; 6] = [b"", b"?", b"-", b"standard", b"chess", b"from position"];
+        self.variant.is_some_and(|variant| !CHESS.iter().any(|name| variant.trim_ascii().eq_ignore_ascii_case(name)))
+    }
+
+    /// The day in UTC, or else that of the organiser.
+    pub(super) fn day(&self) -> Option<Date> {
+        let day = |tag: Option<&[u8]>| Date::of_tag(tag?);
+        day(self.utc_date).or_else(|| day(self.date))
+    }
+
+    pub(super) fn clock(&self) -> Option<TimeControl> {
+        TimeControl::of_tag(self.time_control?)
+    }
+
+    /// As the event names it, or else by the time control; one without a clock is played by correspondence.
+    pub(super) fn speed(&self) -> Option<Speed> {
+        let no_clock = || (self.time_control?.trim_ascii() == b"-").then_some(Speed::Correspondence);
+        Speed::of_event(self.event.unwrap_or_default()).or_else(|| self.clock().map(Speed::of)).or_else(no_clock)
+    }
+
+    /// The id that tells a game from all others: that of an export, or the last segment of its address on lichess.org.
+    /// Elsewhere `Site` is a place, or the address of an event.
+    pub(super) fn id(&self) -> Option<&'a [u8]> {
+        let known = |id: &&[u8]| !matches!(*id, b"" | b"?" | b"-");
+        self.game_id.map(<[u8]>::trim_ascii).filter(known).or_else(|| game_of_address(self.site?))
+    }
+}
+
+/// A rating as a number; `?` and `1500?` are none.
+pub(super) fn rating(value: Option<&[u8]>) -> Option<u32> {
+    std::str::from_utf8(value?.trim_ascii()).ok()?.parse().ok()
+}
+
+/// The game's id in an address such as `https://lichess.org/cWWlPBrs`, whosever side it is seen from.
+fn game_of_address(address: &[u8]) -> Option<&[u8]> {
+    let address = address.trim_ascii();
+    let path = [&b"https://"[..], b"http://"].into_iter().find_map(|scheme| address.strip_prefix(scheme))?;
+    let path = path.strip_prefix(b"www.").unwrap_or(path).strip_prefix(b"lichess.org/")?;
+    let path = &path[..path.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(path.len())];
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let path = [&b"/white"[..], b"/black"].into_iter().find_map(|side| path.strip_suffix(side)).unwrap_or(path);
+    // Studies, broadcasts and tournaments have longer paths.
+    (!path.is_empty() && path.iter().all(u8::is_ascii_alphanumeric)).then_some(path)
 }
 
 /// The tags of a game's head.
@@ -106,5 +184,83 @@ mod tests {
         assert_eq!(tags.event, Some(&b"Rated \"Blitz\" game"[..]));
         assert_eq!((tags.white_elo, tags.black_elo), (Some(&b"1"[..]), Some(&b"2\\\"]"[..])));
         assert_eq!((tags.fen, tags.termination), (None, Some(&b"Normal"[..])));
+    }
+
+    fn event(event: &str) -> Tags<'_> {
+        Tags { event: Some(event.as_bytes()), ..Tags::default() }
+    }
+
+    #[test]
+    fn rated_is_what_says_so_or_had_an_effect() {
+        for (text, rated) in [
+            ("Rated Blitz game", true),
+            ("rated blitz tournament https://lichess.org/tournament/casual", true),
+            ("Casual Blitz game", false),
+            ("Casual blitz tournament https://lichess.org/tournament/abcdefgh", false),
+            ("Casual game, knight odds", false),
+            ("Blitz swiss https://lichess.org/swiss/abcdefgh", true),
+            ("Blitz simul https://lichess.org/simul/abcdefgh", false),
+            ("Unrated friendly", false),
+            ("London", false),
+            ("", false),
+        ] {
+            assert_eq!(event(text).rated(), rated, "{text}");
+            let changed = Tags { black_rating_diff: Some(b"-3"), ..event(text) };
+            assert_eq!(changed.rated(), !text.starts_with("Casual"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_that_of_a_game_and_never_a_place() {
+        for (site, id) in [
+            ("https://lichess.org/cWWlPBrs", Some("cWWlPBrs")),
+            ("http://www.lichess.org/cWWlPBrs/black#31", Some("cWWlPBrs")),
+            ("https://lichess.org/cWWlPBrs/?theme=x", Some("cWWlPBrs")),
+            ("https://lichess.org/", None),
+            ("https://lichess.org", None),
+            ("https://lichess.org/study/abcdefgh/ijklmnop", None),
+            ("https://example.org/event", None),
+            ("London", None),
+            ("?", None),
+            ("", None),
+        ] {
+            let tags = Tags { site: Some(site.as_bytes()), ..Tags::default() };
+            assert_eq!(tags.id(), id.map(str::as_bytes), "{site}");
+            let export = Tags { game_id: Some(b"q7"), ..tags };
+            assert_eq!(export.id(), Some(&b"q7"[..]));
+        }
+    }
+
+    #[test]
+    fn a_variant_is_other_rules_unless_it_is_named_as_chess() {
+        for (variant, other) in
+            [("Standard", false), ("From Position", false), ("?", false), ("Chess960", true), ("Antichess", true)]
+        {
+            let tags = Tags { variant: Some(variant.as_bytes()), ..Tags::default() };
+            assert_eq!(tags.other_rules(), other, "{variant}");
+        }
+        assert!(!Tags::default().other_rules());
+    }
+
+    #[test]
+    fn the_day_is_that_of_utc_where_it_is_known() {
+        let day = |utc_date: &'static [u8], date: &'static [u8]| {
+            let tags = Tags { utc_date: Some(utc_date), date: Some(date), ..Tags::default() };
+            tags.day().map(|day| day.to_string())
+        };
+        assert_eq!(day(b"2013.01.31", b"2013.02.01").as_deref(), Some("2013-01-31"));
+        assert_eq!(day(b"????.??.??", b"2013.02.01").as_deref(), Some("2013-02-01"));
+        assert_eq!(day(b"?", b"2013.??.??"), None);
+    }
+
+    #[test]
+    fn speed_is_asked_of_the_event_before_the_clock() {
+        let speed = |event: &'static [u8], time_control: &'static [u8]| {
+            Tags { event: Some(event), time_control: Some(time_control), ..Tags::default() }.speed()
+        };
+        assert_eq!(speed(b"Rated Classical game", b"600+8"), Some(Speed::Classical));
+        assert_eq!(speed(b"London", b"600+8"), Some(Speed::Rapid));
+        assert_eq!(speed(b"London", b"-"), Some(Speed::Correspondence));
+        assert_eq!(speed(b"London", b"?"), None);
     }
 }

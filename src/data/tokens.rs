@@ -150,11 +150,12 @@ impl TokenWriter {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn written(games: &[Vec<u16>], framing: Framing) -> (tempfile::TempDir, TokenFile) {
+    /// A token file of these games, as long as its folder lives.
+    pub(crate) fn written(games: &[Vec<u16>], framing: Framing) -> (tempfile::TempDir, TokenFile) {
         let dir = tempfile::tempdir().expect("a folder");
         let (tokens, ends) = (dir.path().join("t.u16"), dir.path().join("t.ends.u64"));
         let mut writer = TokenWriter::create(&tokens, &ends, framing).expect("created");

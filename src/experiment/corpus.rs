@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::corpus::config::{Keep, Source, Split, SplitBy};
+use crate::corpus::config::{Source, Split, SplitBy};
 
 use super::asked::Corpus;
 use super::files::Files;
-use super::kind::{Choice, Integer, List, Pair, SHARE, TEXT, Text};
+use super::keep::keep;
+use super::kind::{Choice, Integer, List, SHARE, TEXT, Text};
 use super::source::Place;
 use super::table::Section;
 
@@ -93,27 +94,6 @@ fn files(s: &Section, files: &Files, paths: &[String]) -> Option<Vec<Source>> {
         s.refuse("files", &[], format!("`corpus.files` has the same file twice: `{}`", paths[twice]), "name each file once");
     }
     (sources.len() == paths.len()).then_some(sources)
-}
-
-fn keep(s: &mut Section) -> Option<Keep> {
-    let exclude_speeds = s.get("exclude_speeds", &List(TEXT));
-    let elo = s.get("elo", &Pair(Integer::at_least(0_u32)));
-    let terminations = s.get("terminations", &List(TEXT));
-    let plies = s.get("plies", &Pair(Integer::at_least(0_u32)));
-    for (key, range) in [("elo", elo), ("plies", plies)] {
-        if let Some([low, high]) = range.filter(|[low, high]| low > high) {
-            s.refuse(
-                key,
-                &[],
-                format!("`corpus.keep.{key}` runs from {low} to {high}, which keeps no game"),
-                "write the lower one first",
-            );
-        }
-    }
-    if terminations.as_ref().is_some_and(Vec::is_empty) {
-        s.refuse("terminations", &[], "`corpus.keep.terminations` is empty, which keeps no game", "such as [\"Normal\"]");
-    }
-    Some(Keep { exclude_speeds: exclude_speeds?, elo: elo?, terminations: terminations?, plies: plies? })
 }
 
 fn split(s: &mut Section) -> Option<Split> {

@@ -14,6 +14,7 @@ mod source;
 mod tree;
 
 // From a tree to values.
+mod keep;
 mod kind;
 mod problem;
 mod resolved;

@@ -1,5 +1,7 @@
 //! A run made up for tests: the folders and files of a real one, with curves like the published ones.
 
+mod corpus;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +76,7 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
                 elo: [1800, 2600],
                 terminations: vec!["Normal".into()],
                 plies: [20, 300],
+                ..Keep::default()
             },
             split: Split { validation: 0.01, by: SplitBy::Draw, seed: 1337 },
         },
@@ -181,17 +184,13 @@ fn seconds(node: &Node, points: &[Experiment]) -> f64 {
 fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: &Wish) {
     let experiment = of(node, points);
     let written = match node.stage.as_str() {
-        "parse" => vec![("report.json", parse())],
+        "parse" => vec![("report.json", corpus::parse())],
         "encode" => vec![(
             "report.json",
             json!({ "train_games": 10_925_420, "train_tokens": 803_780_147, "validation_games": 110_357, "validation_tokens": 8_126_345 })
                 .to_string(),
         )],
-        "inspect" => vec![(
-            "inspection.json",
-            json!({ "replayed": 500, "failed": 0, "validation_games": 110_357, "distinct_validation_games": 110_356, "overlap_games": 137 })
-                .to_string(),
-        )],
+        "inspect" => vec![("inspection.json", corpus::inspection())],
         "initial_loss" => {
             vec![("verdict.json", json!({ "gate": "initial_loss", "measured": 7.71, "wanted": "within 0.3 of 7.586", "passed": true }).to_string())]
         }
@@ -216,7 +215,7 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         threads: 8,
         libtorch: "2.11.0".into(),
         cost: Cost::default(),
-        measured: Vec::new(),
+        measured: if node.stage == "parse" { corpus::measured() } else { Vec::new() },
     };
     let digest = crate::store::FileDigest { bytes: 1_234_567, blake3: "00".into() };
     let manifest = Manifest {
@@ -238,26 +237,6 @@ fn files(dir: &Path, files: Vec<(&str, String)>, stage: &str, wish: &Wish) {
 
 fn lines(values: impl Iterator<Item = Value>) -> String {
     values.map(|value| value.to_string() + "\n").collect()
-}
-
-fn parse() -> String {
-    // A gamma-like histogram around the published mean.
-    let lengths: Vec<(u32, u64)> = (20..=300)
-        .map(|plies| {
-            let x = f64::from(plies) / 71.6;
-            (plies, (330_000.0 * x.powf(4.2) * (-4.6 * x).exp() * 14.0) as u64)
-        })
-        .filter(|(_, games)| *games > 0)
-        .collect();
-    let kept = 11_035_777_u64;
-    json!({
-        "read": 89_288_421, "kept": kept, "plies": (kept as f64 * 71.6) as u64,
-        "rejected": [["speed", 32_376_011], ["elo_missing", 0], ["elo_range", 42_318_347], ["termination", 3_355_996], ["start_position", 0],
-            ["too_short", 201_270], ["too_long", 1_020], ["invalid_san", 0]],
-        "lengths": lengths,
-        "ends": { "checkmate": 2_560_300, "stalemate": 71_000, "other_by_rules": 569_000, "not_by_rules": 7_835_477 },
-    })
-    .to_string()
 }
 
 /// The same wobble for the same number: between −1 and 1.

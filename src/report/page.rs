@@ -1,5 +1,6 @@
 //! The page, and its Markdown twin: one value, filled once, rendered by two templates.
 
+mod corpus;
 mod point;
 mod stages;
 mod sweep;
@@ -51,6 +52,7 @@ pub(crate) struct Page {
     timeline: Vec<Figure>,
     points: Vec<PointPage>,
     stages: Option<Table>,
+    measured: Option<Table>,
     provenance: Vec<(&'static str, String)>,
     tables: Vec<&'static str>,
     rule: &'static str,
@@ -95,6 +97,7 @@ impl Page {
             timeline: of_run(&["timeline"]),
             points: (0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect(),
             stages: stages::stages(results),
+            measured: stages::measured(results),
             provenance: provenance(results),
             tables: tables.to_vec(),
             rule: published::RULE,

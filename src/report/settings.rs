@@ -1,6 +1,6 @@
 //! What was asked, setting by setting, as people say it.
 
-use crate::corpus::config::{Source, SplitBy};
+use crate::corpus::config::{Keep, Source, SplitBy};
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::text::{self, duration, percent, plural, significant, thousands};
@@ -38,9 +38,29 @@ fn corpus(e: &Experiment) -> Vec<(&'static str, String)> {
         ("both ratings", format!("{} to {}", keep.elo[0], keep.elo[1])),
         ("terminations", keep.terminations.join(", ")),
         ("plies", format!("{} to {}", keep.plies[0], keep.plies[1])),
-        ("validation", format!("{} of the games, {by} {}", percent(split.validation, 1), split.seed)),
     ]);
+    rows.extend(more_rules(keep));
+    rows.push(("validation", format!("{} of the games, {by} {}", percent(split.validation, 1), split.seed)));
     rows
+}
+
+/// The rules that an experiment may leave out, where they are on.
+fn more_rules(keep: &Keep) -> Vec<(&'static str, String)> {
+    let seconds = |[least, most]: [u32; 2]| format!("{least} to {most} seconds");
+    let rules = [
+        ("rated games", keep.rated.then(|| "only these".to_owned())),
+        ("games of programs", keep.exclude_bots.then(|| "none".to_owned())),
+        ("estimated time", keep.estimated_seconds.map(seconds)),
+        ("base time", keep.base_seconds.map(seconds)),
+        ("increment", keep.increment_seconds.map(seconds)),
+        ("rating difference", keep.rating_difference.map(|[least, most]| format!("{least} to {most}"))),
+        ("rating band", keep.rating_band.map(|points| plural("point", u64::from(points.get())))),
+        ("results", (!keep.results.is_empty()).then(|| keep.results.join(", "))),
+        ("days", keep.dates.map(|[first, last]| format!("{first} to {last}"))),
+        ("duplicates", keep.exclude_duplicates.then(|| "the first of each source".to_owned())),
+        ("games of a player", keep.games_per_player.map(|most| format!("at most {most} in each source"))),
+    ];
+    rules.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 fn model(e: &Experiment) -> Vec<(&'static str, String)> {

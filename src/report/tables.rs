@@ -22,8 +22,12 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "speed", frame: speed },
     Table { name: "gates", frame: gates },
     Table { name: "corpus", frame: corpus },
+    Table { name: "sources", frame: sources },
     Table { name: "lengths", frame: lengths },
+    Table { name: "sides", frame: sides },
+    Table { name: "overlap", frame: overlap },
     Table { name: "stages", frame: stages },
+    Table { name: "measured", frame: measured },
 ];
 
 /// Writes the tables that have something in them, as CSV and Parquet, and tells their names.
@@ -171,6 +175,68 @@ fn corpus(results: &Results) -> Result<Option<DataFrame>> {
     })?))
 }
 
+fn sources(results: &Results) -> Result<Option<DataFrame>> {
+    let sources = rows(results, |point| {
+        point.sources.iter().filter_map(|source| Some((source.name.as_str(), source.report.as_ref()?))).collect()
+    });
+    Ok(some(frame!(sources, row => {
+        "point": row.point,
+        "source": row.of.0,
+        "read": row.of.1.read,
+        "kept": row.of.1.kept,
+        "plies": row.of.1.plies,
+        "mean_plies": row.of.1.mean_plies(),
+        "first_quartile": row.of.1.quantile(0.25),
+        "median": row.of.1.quantile(0.5),
+        "third_quartile": row.of.1.quantile(0.75),
+        "checkmate": row.of.1.ends.checkmate,
+        "stalemate": row.of.1.ends.stalemate,
+        "other_by_rules": row.of.1.ends.other_by_rules,
+        "not_by_rules": row.of.1.ends.not_by_rules,
+    })?))
+}
+
+fn sides(results: &Results) -> Result<Option<DataFrame>> {
+    let sides = rows(results, |point| {
+        let found = point.inspection.as_ref();
+        let train = found.map(|found| {
+            let games = (found.train_games, found.distinct_train_games);
+            ("training", games, found.most_repeated_train, found.overlap_train_games)
+        });
+        let validation = found.map(|found| {
+            let games = (found.validation_games, found.distinct_validation_games);
+            ("validation", games, found.most_repeated_validation, found.overlap_games)
+        });
+        train.into_iter().chain(validation).collect()
+    });
+    Ok(some(frame!(sides, row => {
+        "point": row.point,
+        "side": row.of.0,
+        "games": row.of.1.0,
+        "distinct": row.of.1.1,
+        "most_copies": row.of.2.map(|most| most.copies),
+        "most_copied_plies": row.of.2.map(|most| most.plies),
+        "on_the_other_side": row.of.3,
+    })?))
+}
+
+fn overlap(results: &Results) -> Result<Option<DataFrame>> {
+    let plies = rows(results, |point| {
+        point.inspection.iter().flat_map(|found| found.overlap.by_ply.iter().map(move |at| (found, at))).collect()
+    });
+    Ok(some(frame!(plies, row => {
+        "point": row.point,
+        "games": row.of.0.overlap.games,
+        "of_games": row.of.0.validation_games,
+        "ply": row.of.1.ply,
+        "positions": row.of.1.positions,
+        "seen": row.of.1.seen,
+        "distinct": row.of.1.distinct,
+        "distinct_seen": row.of.1.distinct_seen,
+        "prefixes": row.of.1.prefixes,
+    })?))
+}
+
 fn lengths(results: &Results) -> Result<Option<DataFrame>> {
     let lengths = rows(results, |point| point.corpus().map_or_else(Vec::new, |corpus| corpus.lengths));
     Ok(some(frame!(lengths, row => { "point": row.point, "plies": row.of.0, "games": row.of.1 })?))
@@ -192,5 +258,21 @@ fn stages(results: &Results) -> Result<Option<DataFrame>> {
         "made_at": outcome.made_by.as_ref().map(|made_by| made_by.at.as_str()),
         "key": outcome.node.key.full(),
         "error": outcome.error.as_deref(),
+    })?))
+}
+
+fn measured(results: &Results) -> Result<Option<DataFrame>> {
+    let figures: Vec<_> = results
+        .nodes
+        .iter()
+        .flat_map(|outcome| outcome.made_by.iter().flat_map(|made_by| &made_by.measured).map(move |figure| (outcome, figure)))
+        .collect();
+    Ok(some(frame!(figures, row => {
+        "label": row.0.node.label.as_str(),
+        "stage": row.0.node.stage.as_str(),
+        "name": row.1.name.as_str(),
+        "value": row.1.value,
+        "unit": row.1.unit.as_str(),
+        "key": row.0.node.key.full(),
     })?))
 }

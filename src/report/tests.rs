@@ -1,5 +1,7 @@
 //! The report as a whole, over runs that went well, badly, and not at all.
 
+mod hostile;
+
 use std::time::Instant;
 
 use serde_json::json;
@@ -7,6 +9,7 @@ use serde_json::json;
 use super::charts::{NARROW, WIDE};
 use super::fixture::{Fixture, Wish, experiment, write as run};
 use super::*;
+use crate::corpus::config::SplitBy;
 use crate::measure::metric::Metric;
 use crate::train::config::Length;
 
@@ -243,92 +246,9 @@ fn assert_readable(what: &str, results: &Results) -> usize {
     drawn
 }
 
-/// Changes of artifacts that no chart may stumble over.
-type Change = (&'static str, fn(&str, &str, String) -> String);
-
-const HOSTILE: &[Change] = &[
-    ("as usual", |_, _, content| content),
-    ("one step", |_, name, content| if name.contains("jsonl") { content.lines().take(1).collect() } else { content }),
-    ("two steps", |_, name, content| {
-        if name.contains("jsonl") { content.lines().take(2).map(|line| line.to_owned() + "\n").collect() } else { content }
-    }),
-    ("no lines", |_, name, content| if name.contains("jsonl") { String::new() } else { content }),
-    ("not JSON", |stage, _, content| if stage == "evaluate" { content.replace('{', "") } else { content }),
-    ("a loss that is not a number", |_, name, content| {
-        if !name.contains("jsonl") {
-            return content;
-        }
-        let broken = |(i, line): (usize, &str)| {
-            let mut value: serde_json::Value = serde_json::from_str(line).expect("a line of the fixture");
-            if i > 30 && value["loss"].is_number() {
-                value["loss"] = serde_json::Value::Null;
-            }
-            value.to_string() + "\n"
-        };
-        content.lines().enumerate().map(broken).collect()
-    }),
-    (
-        "a huge loss",
-        |_, name, content| {
-            if name.contains("jsonl") { content.replace("\"loss\":", "\"loss\":1e30,\"was\":") } else { content }
-        },
-    ),
-    (
-        "equal values",
-        |_, name, content| {
-            if name.contains("jsonl") { content.replace("\"loss\":", "\"loss\":2.5,\"was\":") } else { content }
-        },
-    ),
-    ("equal scores", |stage, _, content| {
-        edit_values(stage, content, |value| {
-            for bound in ["value", "low", "high"] {
-                value[bound] = 0.5.into();
-            }
-        })
-    }),
-    ("wild scores", |stage, _, content| {
-        edit_values(stage, content, |value| {
-            value["value"] = 1e12.into();
-            value["low"] = (-1e12).into();
-            value["high"] = 1e15.into();
-        })
-    }),
-    ("no values", |stage, _, content| edit(stage, content, |score| score["values"] = json!([]))),
-    ("no counts", |stage, _, content| edit(stage, content, |score| score["counts"] = json!({}))),
-    ("nothing read", |stage, _, content| {
-        if stage == "parse" {
-            json!({ "read": 0, "kept": 0, "plies": 0, "rejected": [], "lengths": [] }).to_string()
-        } else {
-            content
-        }
-    }),
-    ("one length", |stage, _, content| {
-        if stage == "parse" {
-            json!({ "read": 3, "kept": 1, "plies": 21, "lengths": [[21, 1]],
-                "rejected": [["a reason with a name that is far longer than any reason ought to be", 2]] })
-            .to_string()
-        } else {
-            content
-        }
-    }),
-];
-
-fn edit(stage: &str, content: String, change: impl FnOnce(&mut serde_json::Value)) -> String {
-    if stage != "evaluate" {
-        return content;
-    }
-    let mut score = serde_json::from_str(&content).expect("a score of the fixture");
-    change(&mut score);
-    score.to_string()
-}
-
-fn edit_values(stage: &str, content: String, change: fn(&mut serde_json::Value)) -> String {
-    edit(stage, content, |score| score["values"].as_array_mut().expect("values").iter_mut().for_each(change))
-}
-
 #[test]
 fn no_text_of_any_chart_lies_over_another_or_leaves_the_sheet_whatever_the_numbers() {
-    for (what, change) in HOSTILE {
+    for (what, change) in hostile::CHANGES {
         let dir = folder();
         let wish = Wish { change: *change, ..Wish::default() };
         let Fixture { run_dir, store } = run(dir.path(), &[experiment(160)], &wish);
@@ -367,6 +287,40 @@ fn the_check_finds_text_over_text_and_text_outside() {
     assert!(collisions(&sheet(&(text(40.0, 10.0) + &text(40.0, 90.0)))).is_empty());
     assert_eq!(collisions(&sheet(&(text(40.0, 10.0) + &text(60.0, 30.0)))).len(), 1);
     assert_eq!(collisions(&sheet(&text(380.0, 10.0))).len(), 1);
+}
+
+#[test]
+fn twins_on_both_sides_are_warned_of_where_they_matter_and_where_they_cannot_be() {
+    let warned = |by: SplitBy, twins: u64| {
+        let dir = folder();
+        let mut point = experiment(40);
+        point.corpus.split.by = by;
+        let change: fn(&str, &str, String) -> String = match twins {
+            0 => |_, _, content| content.replace("\"overlap_games\":137", "\"overlap_games\":0"),
+            137 => |_, _, content| content,
+            _ => |_, _, content| content.replace("\"overlap_games\":137", "\"overlap_games\":5517"),
+        };
+        let Fixture { run_dir, store } = run(dir.path(), &[point], &Wish { change, ..Wish::default() });
+        read(&write(&run_dir, &store).expect("a report").markdown)
+    };
+    let many = "> **Note.** 5,517 of 110,356 distinct validation games are training games too (5.0 %)";
+    let wrong =
+        "> **Note.** 137 of 110,356 distinct validation games are training games too, which a split by game-hash cannot give";
+    for (by, twins, note) in [
+        (SplitBy::Draw, 0, None),
+        (SplitBy::Draw, 137, None),
+        (SplitBy::Draw, 5_517, Some(many)),
+        (SplitBy::GameHash, 0, None),
+        (SplitBy::GameHash, 137, Some(wrong)),
+    ] {
+        let markdown = warned(by, twins);
+        match note {
+            Some(note) => assert!(markdown.contains(note), "{twins}: {markdown}"),
+            None => assert!(!markdown.contains("**Note.**"), "{twins}: {markdown}"),
+        }
+        let by_construction = markdown.contains("equal games fall on one side, by construction");
+        assert_eq!(by_construction, by == SplitBy::GameHash && twins == 0);
+    }
 }
 
 #[test]

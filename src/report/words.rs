@@ -1,5 +1,6 @@
 //! Numbers as sentences. A sentence says what was counted, of how many, and no more than its interval allows.
 
+mod corpus;
 mod full_games;
 mod names;
 
@@ -8,8 +9,9 @@ use std::fmt::Write as _;
 use super::published::set_by;
 use super::results::{Measured, Point, Results, State};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
-use crate::text::{self, percent, plural, si, thousands};
+use crate::text::{self, plural, si, thousands};
 
+pub(crate) use corpus::{exact_share, known, known_share};
 pub(crate) use full_games::answers;
 pub(crate) use names::{TERMS, figure, is_share, reason, within};
 
@@ -17,47 +19,15 @@ use names::{lower, share};
 
 /// What came out, in the order in which it was made.
 pub(crate) fn summary(point: &Point) -> Vec<String> {
-    let mut said: Vec<String> = [corpus(point), overlap(point), training(point)].into_iter().flatten().collect();
+    let mut said: Vec<String> = [corpus::corpus(point), corpus::overlap(point), corpus::positions(point), training(point)]
+        .into_iter()
+        .flatten()
+        .collect();
     said.extend(point.finals("legality").into_iter().filter_map(legality));
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
     said.extend(point.finals("rules").into_iter().filter_map(rules));
     said.extend(full_games::sentences(point));
     said
-}
-
-fn corpus(point: &Point) -> Option<String> {
-    let corpus = point.corpus().filter(|corpus| corpus.read > 0)?;
-    let mut text = format!(
-        "{} of {} read were kept ({})",
-        thousands(corpus.kept),
-        plural("game", corpus.read),
-        percent(corpus.kept as f64 / corpus.read as f64, 2)
-    );
-    if let Some(mean) = corpus.mean_plies() {
-        write!(text, "; they have {mean:.1} plies on average").expect("written to a string");
-    }
-    if let Some(share) = corpus.by_rules() {
-        write!(text, ", and {} of them end on the board", percent(share, 1)).expect("written to a string");
-    }
-    Some(text + ".")
-}
-
-fn overlap(point: &Point) -> Option<String> {
-    let inspection = point.inspection.filter(|inspection| inspection.distinct_validation_games > 0)?;
-    let (same, all) = (inspection.overlap_games, inspection.distinct_validation_games);
-    if same == 0 {
-        return Some(format!(
-            "None of {} is also in the training games, move for move.",
-            plural("distinct validation game", all)
-        ));
-    }
-    Some(format!(
-        "{} of {} ({}) {} also in the training games, move for move.",
-        thousands(same),
-        plural("distinct validation game", all),
-        percent(same as f64 / all as f64, 3),
-        if same == 1 { "is" } else { "are" }
-    ))
 }
 
 fn training(point: &Point) -> Option<String> {
@@ -211,6 +181,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
     if results.points.iter().any(|point| point.training.as_ref().is_some_and(|training| training.unfinished)) {
         said.push("A training is not finished: its curves end where it is now.".to_owned());
     }
+    said.extend(corpus::warnings(results));
     said.extend(taint(results));
     said
 }

@@ -38,7 +38,8 @@ pub struct Games {
 impl Stage for Parse {
     const NAME: &'static str = "parse";
     // 1: moves of kept games back to back, their ends, and the account of the rest.
-    const VERSION: u32 = 1;
+    // 2: a game whose `Variant` is no chess is rejected.
+    const VERSION: u32 = 2;
     type Output = Games;
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {

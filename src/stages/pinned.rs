@@ -36,7 +36,7 @@ fn other_bytes_have_another_version() {
         pin::<Inspect>(&mut text, &bench, inspection);
     }
     assert_snapshot!(text, @r#"
-    parse 1
+    parse 2
       7081502e98728402 ends.u64
       cb90b05cfbdac286 moves.u16
       cca10a37b9cf074f report.json
@@ -46,15 +46,15 @@ fn other_bytes_have_another_version() {
       0b72f48f009cae1c train.u16
       ec13b032f3023f5f validation.ends.u64
       f2e531a5d4a5325c validation.u16
-    inspect 1
-      611a5fde2f10053b inspection.json
+    inspect 2
+      25824892b092d17d inspection.json
     encode 1
       0b1090098854e2f0 report.json
       d56683507901405f train.ends.u64
       28846ed185cd810e train.u16
       8afe7c5ac121b4a7 validation.ends.u64
       71da4e0534161fb0 validation.u16
-    inspect 1
-      72b1639ffa8c0bac inspection.json
+    inspect 2
+      9913efe24927761d inspection.json
     "#);
 }

@@ -63,6 +63,17 @@ fn each_setting_changes_the_keys_of_what_it_decides_and_of_what_follows() {
         ("corpus.keep.exclude_speeds=[Blitz]", AFTER_PARSE),
         ("corpus.keep.terminations=[Normal, Abandoned]", AFTER_PARSE),
         ("corpus.keep.plies=[6, 300]", AFTER_PARSE),
+        ("corpus.keep.rated=true", AFTER_PARSE),
+        ("corpus.keep.exclude_bots=true", AFTER_PARSE),
+        ("corpus.keep.estimated_seconds=[180, 479]", AFTER_PARSE),
+        ("corpus.keep.base_seconds=[180, 600]", AFTER_PARSE),
+        ("corpus.keep.increment_seconds=[0, 5]", AFTER_PARSE),
+        ("corpus.keep.rating_difference=[0, 100]", AFTER_PARSE),
+        ("corpus.keep.rating_band=100", AFTER_PARSE),
+        ("corpus.keep.results=[1-0]", AFTER_PARSE),
+        ("corpus.keep.dates=[2013-01-01, 2013-01-31]", AFTER_PARSE),
+        ("corpus.keep.exclude_duplicates=true", AFTER_PARSE),
+        ("corpus.keep.games_per_player=100", AFTER_PARSE),
         ("corpus.split.validation=0.3", AFTER_ENCODE),
         ("corpus.split.by=game-hash", AFTER_ENCODE),
         ("corpus.split.seed=2", AFTER_ENCODE),
@@ -114,4 +125,24 @@ fn what_belongs_to_the_machine_or_to_words_changes_no_key() {
     std::fs::rename(lab.path("games.pgn"), lab.path("renamed.pgn")).expect("the folder is ours");
     lab.write("tiny.toml", &crate::support::TINY.replace("games.pgn", "renamed.pgn"));
     assert_eq!(plan(&lab, &["tiny.toml"])[1..], before[1..]);
+}
+
+#[test]
+fn a_rule_that_is_off_changes_no_key() {
+    let lab = Lab::new();
+    for rule in [
+        "rated",
+        "exclude_bots",
+        "estimated_seconds",
+        "base_seconds",
+        "increment_seconds",
+        "rating_difference",
+        "rating_band",
+        "results",
+        "dates",
+        "exclude_duplicates",
+        "games_per_player",
+    ] {
+        assert!(changed(&lab, &[&format!("corpus.keep.{rule}=false")], &[]).is_empty(), "{rule}");
+    }
 }

@@ -1,5 +1,6 @@
 //! An experiment as a user writes it, in a folder of its own.
 
+mod keeping;
 mod layering;
 mod problems;
 mod resolving;

@@ -14,6 +14,7 @@ mod gates;
 mod legality;
 mod lengths;
 mod loss;
+mod overlap;
 mod plane;
 mod png;
 mod points;
@@ -71,6 +72,7 @@ pub(crate) const CHARTS: &[Chart] = &[
     Chart { name: "overfit", table: "gates", section: Section::Trained, draw: gates::draw },
     Chart { name: "corpus", table: "corpus", section: Section::Corpus, draw: corpus::draw },
     Chart { name: "lengths", table: "lengths", section: Section::Corpus, draw: lengths::draw },
+    Chart { name: "overlap", table: "overlap", section: Section::Corpus, draw: overlap::draw },
 ];
 
 pub(crate) const OVERVIEW: &[Overview] = &[

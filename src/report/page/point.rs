@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::table::{Cell, Table};
-use super::{Drawn, Figure};
+use super::{Drawn, Figure, corpus};
 use crate::measure::score::Value;
 use crate::report::charts::Section;
 use crate::report::published::{self, Verdict};
@@ -25,7 +25,7 @@ pub(crate) struct PointPage {
     corpus: Vec<Figure>,
     device: Vec<(&'static str, String)>,
     gates: Option<Table>,
-    counts: Vec<(&'static str, String)>,
+    tables: Vec<(&'static str, Table)>,
     settings: Groups,
     /// The point whose settings are shown whole.
     beside: Option<String>,
@@ -58,7 +58,7 @@ impl PointPage {
             corpus: section(Section::Corpus),
             device: device(point),
             gates: gates(point),
-            counts: counts(point),
+            tables: corpus::tables(point),
             settings: new_settings(results, index),
             beside: (index > 0).then(|| words::point_name(&results.points[0])),
         }
@@ -212,7 +212,7 @@ fn gates(point: &Point) -> Option<Table> {
         .gates
         .iter()
         .map(|gate| {
-            let (measured, wanted) = match (&gate.verdict, gate.stage.as_str(), point.inspection) {
+            let (measured, wanted) = match (&gate.verdict, gate.stage.as_str(), &point.inspection) {
                 (Some(verdict), ..) => (significant(verdict.measured, 4), verdict.wanted.clone()),
                 (None, "inspect", Some(inspection)) => (
                     format!("{} of {} fail", thousands(inspection.failed), thousands(inspection.replayed)),
@@ -248,37 +248,4 @@ fn gate_name(stage: &str) -> &str {
         "overfit" => "A few games by heart",
         other => other,
     }
-}
-
-fn counts(point: &Point) -> Vec<(&'static str, String)> {
-    let mut rows = Vec::new();
-    if let Some(encoded) = point.encoded {
-        let side = |games: u64, tokens: u64| format!("{} tokens in {} games", thousands(tokens), thousands(games));
-        rows.push(("training", side(encoded.train_games, encoded.train_tokens)));
-        rows.push(("validation", side(encoded.validation_games, encoded.validation_tokens)));
-    }
-    if let Some(inspection) = point.inspection.filter(|inspection| inspection.distinct_validation_games > 0) {
-        let share = inspection.overlap_games as f64 / inspection.distinct_validation_games as f64;
-        rows.push((
-            "validation games also in training",
-            format!(
-                "{} of {} ({})",
-                thousands(inspection.overlap_games),
-                thousands(inspection.distinct_validation_games),
-                percent(share, 3)
-            ),
-        ));
-    }
-    if let Some(corpus) = point.corpus() {
-        let ends = corpus.ends;
-        let all = [ends.checkmate, ends.stalemate, ends.other_by_rules, ends.not_by_rules];
-        let total: u64 = all.iter().sum();
-        if total > 0 {
-            let share = |games: u64| percent(games as f64 / total as f64, 1);
-            let names = ["mate", "stalemate", "other rules", "not on the board"];
-            let ends: Vec<_> = names.iter().zip(all).map(|(name, games)| format!("{name} {}", share(games))).collect();
-            rows.push(("kept games ended by", ends.join(", ")));
-        }
-    }
-    rows
 }

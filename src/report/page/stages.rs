@@ -4,7 +4,7 @@ use super::table::{Cell, Table};
 use crate::report::results::{Outcome, Results, State};
 use crate::report::settings::moment;
 use crate::report::words;
-use crate::text::{bytes, duration};
+use crate::text::{bytes, duration, in_unit};
 
 /// More skipped nodes than these are one row: nothing is known of them.
 const MOST_SKIPPED: usize = 3;
@@ -71,6 +71,21 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
         rows.push(skipped(results, head.len()));
     }
     Table::of(&head, rows)
+}
+
+/// What stages measured of their own work, when it was done.
+pub(crate) fn measured(results: &Results) -> Option<Table> {
+    let figures = results.nodes.iter().flat_map(|outcome| {
+        let measured = outcome.made_by.iter().flat_map(|made_by| &made_by.measured);
+        measured.map(move |figure| {
+            vec![
+                Cell::text(words::node_name(&outcome.node.label)),
+                Cell::text(figure.name.clone()),
+                Cell::number(in_unit(figure.value, &figure.unit), Some(figure.value)),
+            ]
+        })
+    });
+    Table::of(&[("Node", false), ("Figure", false), ("Measured", true)], figures.collect())
 }
 
 /// All skipped nodes in one row: how many there are of each stage.

@@ -12,7 +12,7 @@ pub(crate) struct Table {
 
 #[derive(Serialize)]
 struct Head {
-    text: &'static str,
+    text: String,
     number: bool,
 }
 
@@ -27,7 +27,12 @@ pub(crate) struct Cell {
 
 impl Table {
     pub(crate) fn of(head: &[(&'static str, bool)], rows: Vec<Vec<Cell>>) -> Option<Self> {
-        let head = head.iter().map(|&(text, number)| Head { text, number }).collect();
+        Self::with(head.iter().map(|&(text, number)| (text.to_owned(), number)), rows)
+    }
+
+    /// Of columns that depend on what is shown.
+    pub(crate) fn with(head: impl IntoIterator<Item = (String, bool)>, rows: Vec<Vec<Cell>>) -> Option<Self> {
+        let head = head.into_iter().map(|(text, number)| Head { text, number }).collect();
         (!rows.is_empty()).then_some(Self { head, rows })
     }
 

@@ -6,6 +6,9 @@ use fs_err as fs;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
+use crate::data::duplicates::MostRepeated;
+use crate::data::overlap::Overlap;
+
 /// Reads a JSON file; none where it is absent or is not what it should be.
 pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
@@ -50,14 +53,21 @@ pub struct Encoded {
 }
 
 /// `inspect/inspection.json`.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Inspection {
     pub replayed: u64,
     pub failed: u64,
+    pub train_games: u64,
     pub validation_games: u64,
+    /// 0 in files from before copies were counted in training.
+    pub distinct_train_games: u64,
     pub distinct_validation_games: u64,
+    pub most_repeated_train: Option<MostRepeated>,
+    pub most_repeated_validation: Option<MostRepeated>,
     pub overlap_games: u64,
+    pub overlap_train_games: u64,
+    pub overlap: Overlap,
 }
 
 /// A line of `train/curve.jsonl`.

@@ -218,10 +218,28 @@ impl Point {
     }
 }
 
+impl Inspection {
+    /// Whether positions were looked for of some validation games only.
+    pub fn sampled(&self) -> bool {
+        self.overlap.games < self.validation_games
+    }
+}
+
 impl ParseReport {
     /// Mean plies of a kept game.
     pub fn mean_plies(&self) -> Option<f64> {
         (self.kept > 0).then(|| self.plies as f64 / self.kept as f64)
+    }
+
+    /// The length that so large a share of the kept games do not exceed.
+    pub fn quantile(&self, share: f64) -> Option<u32> {
+        let counted: u64 = self.lengths.iter().map(|(_, games)| games).sum();
+        let wanted = ((counted as f64 * share).ceil() as u64).max(1);
+        let mut below = 0;
+        self.lengths.iter().find_map(|&(plies, games)| {
+            below += games;
+            (below >= wanted).then_some(plies)
+        })
     }
 
     /// The share of kept games that ended on the board.
