@@ -1,6 +1,6 @@
 //! Writes a made-up month of the archive:
 //!
-//!     cargo bench --bench month -- --games 120000 --packing frames --level 19 --out month.pgn.zst
+//!     cargo bench --manifest-path benches/Cargo.toml --bench month -- --games 120000 --packing frames --level 19 --out month.pgn.zst
 //!
 //! Without `--out` it is kept under `target/months`, and its path is printed.
 

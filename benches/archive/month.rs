@@ -113,15 +113,19 @@ fn piece(maker: &Maker, from: u64, to: u64) -> String {
 
 /// The games of the engine that come with the project.
 fn committed_games() -> Result<Vec<moves::Mined>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments/mined-2026-01.pgn.zst");
+    let path = project().join("experiments/mined-2026-01.pgn.zst");
     let packed = File::open(&path).with_context(|| format!("opening `{}`", path.display()))?;
     moves::mined(&String::from_utf8(zstd::decode_all(packed)?)?)
 }
 
+/// Built by the crate or by the workspace of its benches, which lies in it.
+fn project() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if here.join("experiments").is_dir() { here } else { here.parent().unwrap_or(here) }
+}
+
 fn folder() -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target"), PathBuf::from);
-    target.join("months")
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project().join("target"), PathBuf::from).join("months")
 }
 
 fn threads() -> usize {
