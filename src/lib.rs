@@ -1,5 +1,6 @@
 //! Philidor: declared experiments on chess language models. This file is the map.
 
+pub mod disk;
 pub mod error;
 pub mod machine;
 pub mod progress;

@@ -1,0 +1,196 @@
+//! A month of the archive: out of the data folder where it lies there, else from the mirror; verified in both cases.
+
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+use fs_err as fs;
+use sha2::{Digest as _, Sha256};
+
+use super::{Digest, clear, pieces, sizes};
+use crate::corpus::archive::client::Client;
+use crate::corpus::archive::download::{Download, Downloaded};
+use crate::corpus::archive::mirror::{Mirror, SUMS};
+use crate::corpus::archive::partial::discard;
+use crate::corpus::archive::patience::Patience;
+use crate::corpus::archive::sums;
+use crate::disk::free_bytes;
+use crate::error::Fixable;
+use crate::machine::ARCHIVE;
+use crate::plan::Cx;
+use crate::progress::Progress;
+use crate::store::{Resume, write_whole};
+
+/// A mirror that says nothing for so long is gone, and asked again.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How often a wait looks whether the user wants to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How a file begins that zstd or pzstd wrote: a frame, or a skippable one (RFC 8878, 3.1).
+const ZSTD: [[u8; 4]; 2] = [[0x28, 0xb5, 0x2f, 0xfd], [0x50, 0x2a, 0x4d, 0x18]];
+
+/// The digest that a month must have, and who says so.
+struct Wanted {
+    sha256: String,
+    by: &'static str,
+}
+
+/// Puts a month into `archive`; its name and digest.
+pub(super) fn fetch(name: &str, pinned: Option<&str>, cx: &Cx, archive: &Path) -> Result<(String, Digest)> {
+    let pinned = pinned.map(|pinned| Wanted { sha256: pinned.to_ascii_lowercase(), by: "the experiment" });
+    let here = cx.machine.data.join(name);
+    let part = archive.with_extension("part");
+    if here.is_file() {
+        discard(&part)?;
+        return Ok((name.to_owned(), Digest::Sha256(link(name, &here, pinned, cx, archive)?)));
+    }
+    let Some(mirror) = cx.machine.mirror() else {
+        return Err(Fixable::failed(format!(
+            "`{name}` is not in the data folder `{}`, and no mirror is set",
+            cx.machine.data.display()
+        ))
+        .hint(format!("fetch it by hand from {ARCHIVE}/{name}, or set `mirror` in philidor.toml"))
+        .into());
+    };
+    take_back(archive, &part)?;
+    let sha256 = download(name, pinned, &Mirror::at(mirror), cx, &part)?;
+    fs::rename(&part, archive)?;
+    discard(&part)?;
+    Ok((name.to_owned(), Digest::Sha256(sha256)))
+}
+
+/// Takes a month from the data folder, and makes sure that it is what the archive published.
+fn link(name: &str, here: &Path, pinned: Option<Wanted>, cx: &Cx, archive: &Path) -> Result<String> {
+    // What an earlier try left may be the same file by another name: a copy into it would empty both.
+    clear(archive)?;
+    // A month has tens of gigabytes: it is linked where the store lies on the same disk.
+    if fs::hard_link(here, archive).is_err() {
+        fs::copy(here, archive)?;
+    }
+    let mut hasher = Sha256::new();
+    pieces(archive, cx.progress, |piece| hasher.update(piece))?;
+    let seen = format!("{:x}", hasher.finalize());
+    let wanted = match pinned {
+        Some(pinned) => Some(pinned),
+        None => listed_beside(name, cx)?,
+    };
+    verify(&here.display().to_string(), &seen, wanted.as_ref(), name, cx)?;
+    Ok(seen)
+}
+
+/// A try that ended between the last byte and the commit left the whole file under its last name.
+fn take_back(archive: &Path, part: &Path) -> Result<()> {
+    let Ok(found) = fs::metadata(archive) else { return Ok(()) };
+    // What has another name too is a file of the user's, and none to write into.
+    if found.nlink() == 1 && !part.exists() {
+        fs::rename(archive, part)?;
+    } else {
+        clear(archive)?;
+    }
+    Ok(())
+}
+
+/// Fetches a month into `part`, and makes sure that it is what was asked for. What is not is thrown away.
+fn download(name: &str, pinned: Option<Wanted>, mirror: &Mirror, cx: &Cx, part: &Path) -> Result<String> {
+    let progress = cx.progress;
+    let wait = |wait| wait_or_stop(wait, progress);
+    let patience = Patience { wait: &wait, now: &unix_seconds };
+    let client = Client::patient(mirror, SILENCE);
+    let wanted = match pinned {
+        Some(pinned) => Some(pinned),
+        None => match listed_beside(name, cx)? {
+            Some(listed) => Some(listed),
+            None => listed_there(name, mirror, &client, &patience, progress)?,
+        },
+    };
+    let url = mirror.url(name);
+    let seen = sizes::load(cx.store);
+    let kept = |done, total| {
+        // For `plan` and the next try to tell; the file itself says how far it is.
+        let resume = Resume { done, total, unit: "bytes".to_owned() };
+        write_whole(&part.with_file_name(Resume::FILE), &serde_json::to_vec(&resume).unwrap_or_default()).ok();
+    };
+    let Downloaded { bytes: size, sha256, came } = Download {
+        name,
+        url: &url,
+        part,
+        verified: wanted.is_some(),
+        client: &client,
+        patience: &patience,
+        progress,
+        free: &free_bytes,
+        kept: &kept,
+    }
+    .run()?;
+    sizes::remember(cx.store, seen, url.clone(), size, came);
+    let what_is_asked = verify(&url, &sha256, wanted.as_ref(), name, cx).and_then(|()| match wanted {
+        Some(_) => Ok(()),
+        None => look_at(&url, part),
+    });
+    if let Err(error) = what_is_asked {
+        discard(part)?;
+        clear(&part.with_file_name(Resume::FILE))?;
+        return Err(error);
+    }
+    Ok(sha256)
+}
+
+fn verify(place: &str, seen: &str, wanted: Option<&Wanted>, name: &str, cx: &Cx) -> Result<()> {
+    match wanted {
+        Some(wanted) if wanted.sha256 != seen => Err(Fixable::failed(format!(
+            "`{place}` has another SHA-256 than {} says: `{}` wanted, `{seen}` seen, and nothing was kept",
+            wanted.by, wanted.sha256
+        ))
+        .hint(format!("fetch it again from {ARCHIVE}/{name}"))
+        .into()),
+        Some(_) => Ok(()),
+        None => {
+            cx.progress.note(format!("`{name}` is not verified: neither the experiment nor a {SUMS} has its SHA-256"));
+            Ok(())
+        }
+    }
+}
+
+/// A page of a proxy that wants a password is no month, whatever its name.
+fn look_at(url: &str, part: &Path) -> Result<()> {
+    let mut start = Vec::new();
+    fs::File::open(part)?.take(4).read_to_end(&mut start)?;
+    if ZSTD.iter().any(|magic| start == magic) {
+        return Ok(());
+    }
+    Err(Fixable::failed(format!(
+        "`{url}` is no zstd file (it begins with `{}`), and nothing was kept",
+        String::from_utf8_lossy(&start).escape_debug()
+    ))
+    .hint("look at the address with a browser, or name another `mirror` in philidor.toml")
+    .into())
+}
+
+/// The digest that the list in the data folder tells.
+fn listed_beside(name: &str, cx: &Cx) -> Result<Option<Wanted>> {
+    let list = cx.machine.data.join(SUMS);
+    if !list.is_file() {
+        return Ok(None);
+    }
+    let sha256 = sums::listed(&fs::read_to_string(list)?, name);
+    Ok(sha256.map(|sha256| Wanted { sha256, by: SUMS }))
+}
+
+/// The digest that the list of the mirror tells.
+fn listed_there(name: &str, mirror: &Mirror, client: &Client, patience: &Patience, progress: Progress) -> Result<Option<Wanted>> {
+    let list = sums::fetch(&mirror.url(SUMS), client, patience, progress)?;
+    let sha256 = list.and_then(|list| sums::listed(&list, name));
+    Ok(sha256.map(|sha256| Wanted { sha256, by: "the mirror's sha256sums.txt" }))
+}
+
+fn wait_or_stop(wait: Duration, progress: Progress) {
+    let until = Instant::now() + wait;
+    while !progress.should_stop() && Instant::now() < until {
+        std::thread::sleep(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
+    }
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
