@@ -2,11 +2,14 @@
 
 mod cache;
 mod damage;
+mod download;
 mod errors;
 mod experiments;
 mod keys;
 mod layers;
 mod linking;
+mod mirror;
+mod months;
 mod resume;
 mod support;
 mod worker;

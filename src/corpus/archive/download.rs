@@ -11,14 +11,12 @@ use super::partial::{Origin, Partial};
 use super::patience::{Again, End, Patience, Tried, asked_wait, patiently};
 use crate::error::Fixable;
 use crate::progress::Progress;
-use crate::text::{bytes, duration, plural};
+use crate::text::{bytes, duration};
 
 /// A try that brought so many bytes counts as one that went forward.
 const FORWARD_BYTES: u64 = 1 << 20;
-/// How often it is told how far it is.
+/// How often it is told and noted how far it is.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-/// How often it is noted how far it is: every 64 MiB.
-const NOTE_EVERY_BITS: u32 = 26;
 
 /// What to fetch, and by what means.
 pub struct Download<'a> {
@@ -166,13 +164,10 @@ impl Download<'_> {
         loop {
             match answer.next(self.progress)? {
                 Body::Piece(piece) => {
-                    let before = partial.done;
                     partial.push(&piece)?;
-                    if partial.done >> NOTE_EVERY_BITS > before >> NOTE_EVERY_BITS {
-                        (self.kept)(partial.done, total);
-                    }
                     if told.elapsed() >= TELL_EVERY {
                         told = Instant::now();
+                        (self.kept)(partial.done, total);
                         self.progress.done(partial.done, total, "bytes");
                     }
                 }
@@ -216,9 +211,7 @@ impl Download<'_> {
             End::Failed(error) => error,
             End::Stopped => Fixable::interrupted(format!("stopped while `{}` was being fetched; {kept}", self.name)).into(),
             End::GaveUp { what, tries } => {
-                Fixable::failed(format!("{what}; gave up after {} in a row; {kept}", plural("try", u64::from(tries))))
-                    .hint(self.go_on())
-                    .into()
+                Fixable::failed(format!("{what}; gave up after {tries} times in a row; {kept}")).hint(self.go_on()).into()
             }
             End::Later { what, wait } => {
                 let wait = duration(wait.as_secs_f64());

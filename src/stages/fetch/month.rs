@@ -21,7 +21,7 @@ use crate::error::Fixable;
 use crate::machine::ARCHIVE;
 use crate::plan::Cx;
 use crate::progress::Progress;
-use crate::store::{Resume, write_whole};
+use crate::store::Resume;
 
 /// A mirror that says nothing for so long is gone, and asked again.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -75,7 +75,9 @@ fn link(name: &str, here: &Path, pinned: Option<Wanted>, cx: &Cx, archive: &Path
         Some(pinned) => Some(pinned),
         None => listed_beside(name, cx)?,
     };
-    verify(&here.display().to_string(), &seen, wanted.as_ref(), name, cx)?;
+    let hint = format!("fetch it again from {ARCHIVE}/{name}");
+    verify(&here.display().to_string(), &seen, wanted.as_ref(), hint)?;
+    note_unverified(name, wanted.as_ref(), cx.progress);
     Ok(seen)
 }
 
@@ -105,13 +107,18 @@ fn download(name: &str, pinned: Option<Wanted>, mirror: &Mirror, cx: &Cx, part: 
         },
     };
     let url = mirror.url(name);
-    let seen = sizes::load(cx.store);
+    let resume = part.with_file_name(Resume::FILE);
     let kept = |done, total| {
-        // For `plan` and the next try to tell; the file itself says how far it is.
-        let resume = Resume { done, total, unit: "bytes".to_owned() };
-        write_whole(&part.with_file_name(Resume::FILE), &serde_json::to_vec(&resume).unwrap_or_default()).ok();
+        // For `plan` to tell, and no more: the part itself says how far it is.
+        sizes::remember(cx.store, &url, total);
+        let far = Resume { done, total, unit: "bytes".to_owned() };
+        if done == 0 {
+            clear(&resume).ok()
+        } else {
+            write_json(&resume, &far).ok()
+        };
     };
-    let Downloaded { bytes: size, sha256, came } = Download {
+    let Downloaded { sha256, came, .. } = Download {
         name,
         url: &url,
         part,
@@ -123,33 +130,40 @@ fn download(name: &str, pinned: Option<Wanted>, mirror: &Mirror, cx: &Cx, part: 
         kept: &kept,
     }
     .run()?;
-    sizes::remember(cx.store, seen, url.clone(), size, came);
-    let what_is_asked = verify(&url, &sha256, wanted.as_ref(), name, cx).and_then(|()| match wanted {
-        Some(_) => Ok(()),
-        None => look_at(&url, part),
-    });
-    if let Err(error) = what_is_asked {
+    sizes::remember_speed(cx.store, came);
+    let hint = format!("the same command fetches it anew; if this stays so, look what {ARCHIVE}/{SUMS} says");
+    if let Err(error) = verify(&url, &sha256, wanted.as_ref(), hint).and_then(|()| look_at(&url, part)) {
         discard(part)?;
-        clear(&part.with_file_name(Resume::FILE))?;
+        clear(&resume)?;
         return Err(error);
     }
+    note_unverified(name, wanted.as_ref(), progress);
     Ok(sha256)
 }
 
-fn verify(place: &str, seen: &str, wanted: Option<&Wanted>, name: &str, cx: &Cx) -> Result<()> {
+fn verify(place: &str, seen: &str, wanted: Option<&Wanted>, hint: String) -> Result<()> {
     match wanted {
         Some(wanted) if wanted.sha256 != seen => Err(Fixable::failed(format!(
             "`{place}` has another SHA-256 than {} says: `{}` wanted, `{seen}` seen, and nothing was kept",
             wanted.by, wanted.sha256
         ))
-        .hint(format!("fetch it again from {ARCHIVE}/{name}"))
+        .hint(hint)
         .into()),
-        Some(_) => Ok(()),
-        None => {
-            cx.progress.note(format!("`{name}` is not verified: neither the experiment nor a {SUMS} has its SHA-256"));
-            Ok(())
-        }
+        _ => Ok(()),
     }
+}
+
+fn note_unverified(name: &str, wanted: Option<&Wanted>, progress: Progress) {
+    if wanted.is_none() {
+        progress.note(format!("`{name}` is not verified: neither the experiment nor a {SUMS} has its SHA-256"));
+    }
+}
+
+/// Whole or as it was, though not through a power cut: that would cost a disk its time every second.
+fn write_json(path: &Path, resume: &Resume) -> Result<()> {
+    let new = path.with_extension("new");
+    fs::write(&new, serde_json::to_vec(resume)?)?;
+    Ok(fs::rename(new, path)?)
 }
 
 /// A page of a proxy that wants a password is no month, whatever its name.

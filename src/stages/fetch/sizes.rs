@@ -56,20 +56,28 @@ pub fn learn(plan: &mut Plan, store: &Store, machine: &Machine) -> Outside {
 }
 
 /// What earlier commands saw.
-pub(super) fn load(store: &Store) -> Seen {
+fn load(store: &Store) -> Seen {
     // A note that cannot be read is as good as none.
     fs::read(file(store)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// Adds a file that came: `came` tells how many bytes over the network, and in how many seconds.
-pub(super) fn remember(store: &Store, mut seen: Seen, url: String, size: u64, came: (u64, f64)) {
-    seen.bytes.insert(url, size);
+/// Notes how long a file is, where the mirror told it.
+pub(super) fn remember(store: &Store, url: &str, bytes: u64) {
+    let mut seen = load(store);
+    if bytes > 0 && seen.bytes.insert(url.to_owned(), bytes) != Some(bytes) {
+        save(store, &seen);
+    }
+}
+
+/// Notes how fast a download was: `came` tells how many bytes over the network, and in how many seconds.
+pub(super) fn remember_speed(store: &Store, came: (u64, f64)) {
     let (bytes, seconds) = came;
     // A moment tells nothing of an hour.
-    if seconds >= 1.0 {
+    if bytes > 0 && seconds >= 1.0 {
+        let mut seen = load(store);
         seen.bytes_per_second = Some((bytes as f64 / seconds).round());
+        save(store, &seen);
     }
-    save(store, &seen);
 }
 
 /// Only where there is a store already: whoever looks leaves no trace. Losing the note loses an estimate, no more.
