@@ -19,6 +19,9 @@ use crate::ui::say::aside;
 /// Without a terminal, how often a long stage says how far it is.
 const PLAIN_EVERY: Duration = Duration::from_secs(15);
 
+/// Names longer than this are shortened in the bar.
+const WIDEST_NAME: usize = 32;
+
 /// A speed is that of the last so many seconds: a network is not as fast now as it was an hour ago.
 const RECENT: Duration = Duration::from_secs(20);
 
@@ -87,8 +90,10 @@ impl Progress {
     fn how_far(&self, key: Key, done: u64, total: u64, unit: &str) {
         let mut state = self.state.lock().expect("no holder panics");
         let pace = state.pace.tell(Instant::now(), done, unit);
-        let (name, far) = (self.lines.name(key), how_far(done, total, unit));
-        let text = format!("{name}  {far}{}{}", pace_and_left(pace, total.saturating_sub(done), unit), metrics(&state.metrics));
+        // On a terminal what is left must not fall off the end of the line.
+        let name = if self.bar.is_some() { elided(self.lines.name(key)) } else { self.lines.name(key).to_owned() };
+        let left = pace_and_left(pace, total.saturating_sub(done), unit);
+        let text = format!("{name}  {}{left}{}", how_far(done, total, unit), metrics(&state.metrics));
         match &self.bar {
             Some(bar) => bar.set_message(text),
             None if state.spoke.elapsed() >= PLAIN_EVERY => {
@@ -136,6 +141,16 @@ fn how_far(done: u64, total: u64, unit: &str) -> String {
     if total == 0 { far } else { format!("{:>3.0} %  {far}", done as f64 / total as f64 * 100.0) }
 }
 
+/// The beginning and the end of a long name.
+fn elided(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= WIDEST_NAME {
+        return name.to_owned();
+    }
+    let (head, tail) = (8, WIDEST_NAME - 9);
+    letters[..head].iter().chain(&['…']).chain(&letters[letters.len() - tail..]).collect()
+}
+
 /// `, 41 MiB/s, 10 min left`; silent until there is a pace.
 fn pace_and_left(per_second: Option<f64>, more: u64, unit: &str) -> String {
     let Some(per_second) = per_second else { return String::new() };
@@ -162,6 +177,12 @@ mod tests {
         assert_eq!(how_far(1 << 20, 4 << 20, "bytes"), " 25 %  1 of 4 MiB");
         let told = BTreeMap::from([("loss".to_owned(), 2.345_67), ("tokens_per_second".to_owned(), 16_200.4)]);
         assert_eq!(metrics(&told), "  loss 2.346  tokens_per_second 16,200");
+    }
+
+    #[test]
+    fn a_long_name_is_shortened_in_its_middle() {
+        assert_eq!(elided("evaluate legality at best"), "evaluate legality at best");
+        assert_eq!(elided("fetch lichess_db_standard_rated_2026-07.pgn.zst"), "fetch li…d_rated_2026-07.pgn.zst");
     }
 
     #[test]

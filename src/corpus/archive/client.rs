@@ -1,6 +1,6 @@
 //! One request at a time, on a thread of its own: a server that says nothing cannot keep anybody from stopping.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
@@ -217,7 +217,12 @@ fn roots() -> RootCerts {
 }
 
 fn trouble(error: &Error) -> Trouble {
+    // How a failed handshake comes out of the TLS library.
+    let distrusted = matches!(error, Error::Io(error) if error.kind() == ErrorKind::InvalidData);
     let what = match error {
+        Error::Io(error) if distrusted => {
+            format!("no safe connection: {} (`SSL_CERT_FILE` names certificates to trust)", plain(error))
+        }
         Error::Io(error) => plain(error),
         Error::Timeout(_) => "it does not answer in time".to_owned(),
         Error::HostNotFound => "no such host is known, or there is no network".to_owned(),
@@ -228,7 +233,7 @@ fn trouble(error: &Error) -> Trouble {
         error,
         Error::BadUri(_) | Error::Http(_) | Error::Tls(_) | Error::Rustls(_) | Error::TooManyRedirects | Error::InvalidProxyUrl
     );
-    Trouble { what, lasting }
+    Trouble { what, lasting: lasting || distrusted }
 }
 
 /// The system's words, without what a library wraps them in.

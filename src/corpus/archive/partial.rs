@@ -21,6 +21,9 @@ pub(super) struct Origin {
     pub(super) total: u64,
 }
 
+/// The extension of the note while it is written.
+const NEW: &str = "origin.new";
+
 pub(super) struct Partial {
     path: PathBuf,
     file: fs::File,
@@ -98,7 +101,7 @@ impl Partial {
     /// Notes beside the bytes what the mirror says of the file. Before any byte of it: a kill must not part them.
     pub(super) fn remember(&mut self, origin: Origin) -> Result<()> {
         if self.origin != origin {
-            let (note, new) = (beside(&self.path), self.path.with_extension("origin.new"));
+            let (note, new) = (beside(&self.path), self.path.with_extension(NEW));
             fs::write(&new, serde_json::to_vec(&origin)?)?;
             fs::rename(new, note)?;
             self.origin = origin;
@@ -121,8 +124,8 @@ impl Partial {
 
 /// Throws away whatever has come of a file, and the note beside it.
 pub fn discard(path: &Path) -> Result<()> {
-    fs::remove_file(path).or_else(absent)?;
-    Ok(fs::remove_file(beside(path)).or_else(absent)?)
+    let unfinished = path.with_extension(NEW);
+    [path, &beside(path), &unfinished].into_iter().try_for_each(|path| Ok(fs::remove_file(path).or_else(absent)?))
 }
 
 fn beside(path: &Path) -> PathBuf {

@@ -88,7 +88,7 @@ fn a_mirror_is_an_address_or_nothing() {
     assert_eq!(mirror("mirror = \"http://host/a\"\n", "none"), None);
     for wrong in ["host/a", "ftp://host", "http://", "http://host/a?b", "no"] {
         let folder = asking("").with("philidor.toml", &format!("mirror = \"{wrong}\"\n"));
-        assert!(folder.problems(&[]).contains("`mirror` wants an address such as"), "{}", folder.problems(&[]));
+        assert!(folder.problems(&[]).contains("`machine.mirror` wants an address such as"), "{}", folder.problems(&[]));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -43,6 +43,7 @@ pub(super) fn fetch(name: &str, pinned: Option<&str>, cx: &Cx, archive: &Path) -
     let part = archive.with_extension("part");
     if here.is_file() {
         discard(&part)?;
+        clear(&new_resume(&part))?;
         return Ok((name.to_owned(), Digest::Sha256(link(name, &here, pinned, cx, archive)?)));
     }
     let Some(mirror) = cx.machine.mirror() else {
@@ -115,7 +116,7 @@ fn download(name: &str, pinned: Option<Wanted>, mirror: &Mirror, cx: &Cx, part: 
         if done == 0 {
             clear(&resume).ok()
         } else {
-            write_json(&resume, &far).ok()
+            note(&far, &new_resume(part), &resume).ok()
         };
     };
     let Downloaded { sha256, came, .. } = Download {
@@ -160,10 +161,14 @@ fn note_unverified(name: &str, wanted: Option<&Wanted>, progress: Progress) {
 }
 
 /// Whole or as it was, though not through a power cut: that would cost a disk its time every second.
-fn write_json(path: &Path, resume: &Resume) -> Result<()> {
-    let new = path.with_extension("new");
-    fs::write(&new, serde_json::to_vec(resume)?)?;
+fn note(far: &Resume, new: &Path, path: &Path) -> Result<()> {
+    fs::write(new, serde_json::to_vec(far)?)?;
     Ok(fs::rename(new, path)?)
+}
+
+/// Where the note lies while it is written.
+fn new_resume(part: &Path) -> PathBuf {
+    part.with_file_name(Resume::FILE).with_extension("new")
 }
 
 /// A page of a proxy that wants a password is no month, whatever its name.
@@ -207,4 +212,70 @@ fn wait_or_stop(wait: Duration, progress: Progress) {
 
 fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::config::Source;
+    use crate::stages::bench::Bench;
+    use crate::stages::fetch::Fetch;
+
+    const TEXT: &[u8] = b"1. e4 e5 *\n";
+
+    fn by_month(sha256: Option<String>) -> Source {
+        Source::Month { month: "2021-10".into(), sha256 }
+    }
+
+    fn message(error: anyhow::Error) -> String {
+        error.downcast::<Fixable>().expect("the user can mend it").message
+    }
+
+    #[test]
+    fn a_month_is_verified_against_the_pin_or_the_list_or_recorded() {
+        let mut bench = Bench::default();
+        let name = by_month(None).name();
+        let (error, _) = bench.fail(Fetch { source: by_month(None) });
+        let fixable = error.downcast::<Fixable>().expect("the user can mend it");
+        assert!(fixable.message.contains(&name) && fixable.message.contains(&bench.machine.data.display().to_string()));
+        assert!(fixable.hint.expect("a hint").contains(&format!("{ARCHIVE}/{name}")));
+
+        fs::write(bench.machine.data.join(&name), TEXT).expect("written");
+        let sha256 = format!("{:x}", Sha256::digest(TEXT));
+        let right = bench.make(Fetch { source: by_month(Some(sha256.to_uppercase())) });
+        assert_eq!(bench.open(right).name, name);
+        let (error, out) = bench.fail(Fetch { source: by_month(Some("0".repeat(64))) });
+        let message = message(error);
+        assert!(message.contains(&"0".repeat(64)) && message.contains(&sha256) && message.contains("nothing was kept"));
+        assert_eq!(fs::read_dir(out).expect("a folder").count(), 0);
+
+        let list = bench.machine.data.join("sha256sums.txt");
+        fs::write(&list, format!("{}  {name}\n", "1".repeat(64))).expect("written");
+        assert!(self::message(bench.fail(Fetch { source: by_month(None) }).0).contains("sha256sums.txt"));
+        fs::write(&list, format!("{}  other.zst\n{sha256}  {name}\n", "1".repeat(64))).expect("written");
+        let listed = bench.make(Fetch { source: by_month(None) });
+        let origin = fs::read_to_string(bench.dir("fetch", listed).join("source.json")).expect("read");
+        assert!(origin.contains(&format!("\"sha256\": \"{sha256}\"")), "{origin}");
+    }
+
+    #[test]
+    fn a_try_that_was_killed_while_it_verified_harms_no_file_of_the_user() {
+        let mut bench = Bench::default();
+        let name = by_month(None).name();
+        let here = bench.machine.data.join(&name);
+        fs::write(&here, TEXT).expect("written");
+        let made = bench.make(Fetch { source: by_month(None) });
+        // The link of the first try lies there still, and the second one would copy the file into itself.
+        let again = bench.make(Fetch { source: by_month(None) });
+        assert_eq!(made.key(), again.key());
+        assert_eq!(fs::read(&here).expect("read"), TEXT);
+        // Nor is it written into by a download, once the data folder is another.
+        let archive = bench.dir("fetch", made).join("archive");
+        let part = archive.with_extension("part");
+        take_back(&archive, &part).expect("taken away");
+        assert!(!part.exists() && !archive.exists() && here.exists());
+        fs::write(&archive, TEXT).expect("written");
+        take_back(&archive, &part).expect("taken back");
+        assert!(part.exists() && !archive.exists());
+    }
 }
