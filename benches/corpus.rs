@@ -126,10 +126,11 @@ fn run(way: &Way, path: &Path) -> Result<Duration> {
 
 /// With the published filters.
 fn read(path: &Path, depth: Depth, threads: usize, encode: bool) -> Result<(ParseReport, Measured)> {
+    let keep = Keep::published();
     let packed = Packed::open(path, "month")?;
     let means = Means { depth, ..Means::new(threads, MEMORY_BYTES) };
     let mut written: Vec<u16> = Vec::with_capacity(2 * WRITTEN_AT_ONCE);
-    parse(&packed, &Keep::published(), None, means, silent(), &mut |moves| {
+    parse(&packed, &keep, None, means, silent(), &mut |moves, _| {
         if encode {
             written.push(BOS);
             written.extend_from_slice(moves);

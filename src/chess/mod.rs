@@ -4,6 +4,7 @@ pub mod board;
 mod ending;
 mod geometry;
 pub mod hash;
+mod legal;
 pub mod notation;
 pub mod replay;
 mod san;

@@ -12,7 +12,9 @@ use super::mainline::{MainLine, play};
 use super::movetext::looks_like_a_game;
 use super::plain::plain;
 use super::report::Reason;
+use super::rows::RowBatch;
 use super::tags::{Tags, tags};
+use crate::chess::notation::Unplayable;
 use crate::chess::replay::Ending;
 
 /// What a stretch of text holds.
@@ -24,6 +26,8 @@ pub(super) struct Batch {
     pub(super) tokens: Vec<u16>,
     /// Of each kept game: where its moves end, and how the rules ended it.
     pub(super) kept: Vec<(u32, Option<Ending>)>,
+    /// What is told of each kept game beside its moves.
+    pub(super) rows: RowBatch,
     /// The beginning of the first text that is no game.
     pub(super) prose: Vec<u8>,
     pub(super) spent: Spent,
@@ -47,13 +51,14 @@ pub(super) struct Spent {
 impl Batch {
     /// What it takes in memory, nearly.
     pub(super) fn bytes(&self) -> usize {
-        self.verdicts.len() * 2 + self.tokens.len() * 2 + self.kept.len() * 8
+        self.verdicts.len() * 2 + self.tokens.len() * 2 + self.kept.len() * 160
     }
 
     pub(super) fn clear(&mut self) {
         self.verdicts.clear();
         self.tokens.clear();
         self.kept.clear();
+        self.rows.clear();
         self.prose.clear();
         self.spent = Spent::default();
     }
@@ -138,11 +143,11 @@ impl<'k> Reader<'k> {
     }
 
     fn replay(&mut self, game: &Candidate, batch: &mut Batch) -> Verdict {
-        let _ = game.tags;
         match self.main_line(game.movetext) {
             Ok(ending) => {
                 batch.tokens.extend_from_slice(&self.tokens);
                 batch.kept.push((batch.tokens.len() as u32, ending));
+                batch.rows.push(&game.tags, self.tokens.len() as u32, ending);
                 Verdict::Kept
             }
             Err(reason) => Verdict::Rejected(reason),
@@ -159,9 +164,12 @@ impl<'k> Reader<'k> {
             return Err(reason);
         }
         if broken {
-            return Err(Reason::InvalidSan);
+            return Err(Reason::Unbalanced);
         }
-        played.map_err(|_| Reason::InvalidSan)
+        played.map_err(|why| match why {
+            Unplayable::NullMove => Reason::NullMove,
+            Unplayable::Unreadable | Unplayable::Illegal => Reason::InvalidSan,
+        })
     }
 }
 

@@ -37,15 +37,20 @@ impl<'a> Words<'a> {
         }
         loop {
             let bytes = load(self.text, self.at)?;
-            match bytes as u8 {
-                b' ' | b'!' | b'?' => self.at += 1,
-                b'{' => self.at = self.end_of_comment()?,
-                b'1'..=b'9' => self.at = self.end_of_number()?,
-                byte if byte & 0x40 != 0 => {
-                    let length = first(bytes, b' ');
-                    return (length < 8).then_some((bytes, length));
-                }
-                _ => return None,
+            let byte = bytes as u8;
+            if byte == b' ' {
+                self.at += 1;
+            } else if byte == b'{' {
+                self.at = self.end_of_comment()?;
+            } else if byte & 0x40 != 0 {
+                let length = first(bytes, b' ');
+                return (length < 8).then_some((bytes, length));
+            } else if matches!(byte, b'1'..=b'9') {
+                self.at = self.end_of_number()?;
+            } else if matches!(byte, b'!' | b'?') {
+                self.at += 1;
+            } else {
+                return None;
             }
         }
     }
@@ -60,6 +65,13 @@ impl<'a> Words<'a> {
     #[inline]
     fn end_of_comment(&self) -> Option<usize> {
         let mut at = self.at + 1;
+        // A clock, `{ [%clk 0:01:00] }`: where it ends is foreseen, not waited for.
+        if let Some(clock) = self.text.get(at..).and_then(|text| text.first_chunk::<17>())
+            && clock[16] == b'}'
+            && first(load(clock, 0)?, b'}') + first(load(clock, 8)?, b'}') == 16
+        {
+            return Some(at + 17);
+        }
         // A clock or a value ends soon, and a search takes long to begin.
         for _ in 0..6 {
             let length = first(load(self.text, at)?, b'}');

@@ -8,6 +8,8 @@ use super::config::Keep;
 use super::games::{Batch, Depth, Reader, Spent, Verdict};
 use super::packed::Packed;
 use super::report::ParseReport;
+use super::rows::Row;
+use super::seen::Seen;
 use super::threads::{Asked, Piece, Shared, read};
 use crate::error::Fixable;
 use crate::progress::Progress;
@@ -48,7 +50,10 @@ pub struct Measured {
     pub text_bytes: u64,
 }
 
-/// Reads the games of a file and hands the moves of the kept ones to `kept`, in order.
+/// Takes a kept game: its moves in the vocabulary, and what is told of it beside them.
+pub type Kept<'a> = dyn FnMut(&[u16], &Row) -> Result<()> + 'a;
+
+/// Reads the games of a file and hands the kept ones to `kept`, in order.
 ///
 /// It stops at the end of the game with which `moves` plies are reached.
 ///
@@ -61,7 +66,7 @@ pub fn parse(
     moves: Option<u64>,
     means: Means,
     progress: Progress,
-    kept: &mut dyn FnMut(&[u16]) -> Result<()>,
+    kept: &mut Kept,
 ) -> Result<(ParseReport, Measured)> {
     let begun = Instant::now();
     // Better now than after an hour; but whoever wants only the beginning may have it.
@@ -80,6 +85,7 @@ pub fn parse(
             measured: Measured::default(),
             prose: Vec::new(),
             moves,
+            seen: Seen::new(keep),
             told: 0,
             kept,
         };
@@ -106,9 +112,11 @@ struct Games<'a> {
     /// The beginning of the first text that is no game.
     prose: Vec<u8>,
     moves: Option<u64>,
+    /// The rules that ask what was kept before.
+    seen: Seen,
     /// Bytes of the file at the last word of progress.
     told: u64,
-    kept: &'a mut dyn FnMut(&[u16]) -> Result<()>,
+    kept: &'a mut Kept<'a>,
 }
 
 /// Text since the last border.
@@ -190,18 +198,23 @@ impl Games<'_> {
         if self.prose.is_empty() {
             self.prose.clone_from(&batch.prose);
         }
-        let (mut start, mut kept) = (0, batch.kept.iter());
+        let (mut start, mut kept) = (0, batch.kept.iter().enumerate());
         for &verdict in &batch.verdicts {
             match verdict {
                 _ if self.reached() => break,
                 Verdict::NoGame => (),
                 Verdict::Rejected(reason) => self.report.reject(reason),
                 Verdict::Kept => {
-                    let &(end, ending) = kept.next().expect("each kept game has its moves");
+                    let (index, &(end, ending)) = kept.next().expect("each kept game has its moves");
                     let moves = &batch.tokens[start..end as usize];
                     start = end as usize;
-                    self.report.keep(moves.len() as u32, ending);
-                    (self.kept)(moves)?;
+                    let row = batch.rows.row(index);
+                    if let Some(reason) = self.seen.rejects(&row) {
+                        self.report.reject(reason);
+                    } else {
+                        self.report.keep(moves.len() as u32, ending);
+                        (self.kept)(moves, &row)?;
+                    }
                 }
             }
         }

@@ -28,7 +28,7 @@ fn read_with(threads: usize, path: &Path, keep: &Keep, moves: Option<u64>) -> Re
     let mut lines = String::new();
     let packed = Packed::open(path, "x.pgn")?;
     let means = Means::new(threads, 1 << 30);
-    let (report, _) = parse(&packed, keep, moves, means, silent(), &mut |tokens| {
+    let (report, _) = parse(&packed, keep, moves, means, silent(), &mut |tokens, _| {
         lines += &tokens.iter().map(|&token| uci(token)).collect::<Vec<_>>().join(" ");
         lines += "\n";
         Ok(())
@@ -214,7 +214,7 @@ proptest! {
             let packed = Packed::open(&path, "x.pgn").expect("opened");
             let mut games = Vec::new();
             let means = Means { piece_bytes, ..Means::new(threads, 1 << 30) };
-            let report = parse(&packed, &Keep::default(), None, means, silent(), &mut |tokens| {
+            let report = parse(&packed, &Keep::default(), None, means, silent(), &mut |tokens, _| {
                 games.push(tokens.to_vec());
                 Ok(())
             });

@@ -11,6 +11,7 @@ use crate::corpus::config::Keep;
 use crate::corpus::packed::Packed;
 use crate::corpus::pgn::{Means, Measured, parse};
 use crate::corpus::report::ParseReport;
+use crate::data::game_table::GameTableWriter;
 use crate::data::tokens::{Framing, TokenFile, TokenWriter};
 use crate::memory;
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
@@ -38,7 +39,7 @@ pub struct Games {
 impl Stage for Parse {
     const NAME: &'static str = "parse";
     // 1: moves of kept games back to back, their ends, and the account of the rest.
-    // 2: a game whose `Variant` is no chess is rejected.
+    // 2: a table of the kept games; a game whose `Variant` is no chess is rejected; more notations, more reasons.
     const VERSION: u32 = 2;
     type Output = Games;
 
@@ -46,11 +47,16 @@ impl Stage for Parse {
         let archive = cx.open(self.archive)?;
         let file = Packed::open(&archive.path, &archive.name)?;
         let mut games = TokenWriter::create(&out.join("moves.u16"), &out.join("ends.u64"), Framing::Bare)?;
+        let mut table = GameTableWriter::create(&out.join("games.parquet"))?;
         let means = Means::new(cx.machine.threads(), cx.machine.memory_mib << 20);
         memory::reset_peak();
-        let (report, measured) = parse(&file, &self.keep, self.moves, means, cx.progress, &mut |moves| games.push(moves))?;
-        tell(&report, &measured, cx.progress);
+        let (report, measured) = parse(&file, &self.keep, self.moves, means, cx.progress, &mut |moves, row| {
+            games.push(moves)?;
+            table.push(row)
+        })?;
         games.finish()?;
+        table.finish()?;
+        tell(&report, &measured, cx.progress);
         Ok(fs::write(out.join("report.json"), serde_json::to_vec(&report)?)?)
     }
 

@@ -30,7 +30,7 @@ fn account(text: &str) -> ParseReport {
     let path = dir.path().join("month.pgn");
     std::fs::write(&path, text).expect("written");
     let packed = Packed::open(&path, "month.pgn").expect("opened");
-    parse(&packed, &Keep::published(), None, Means::new(2, 64 << 20), silent(), &mut |_| Ok(())).expect("parsed").0
+    parse(&packed, &Keep::published(), None, Means::new(2, 64 << 20), silent(), &mut |_, _| Ok(())).expect("parsed").0
 }
 
 #[test]

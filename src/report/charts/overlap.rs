@@ -23,9 +23,11 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     }
     let mut marks = Vec::new();
     let mut said = Vec::new();
-    for (hue, name, hits) in
-        [(Hue::Blue, "position", (|at| at.seen) as fn(&AtPly) -> u64), (Hue::Orange, "same moves", |at| at.prefixes)]
-    {
+    // Without transpositions the two are one: the upper line must not hide the lower.
+    for (hue, stroke, name, hits) in [
+        (Hue::Blue, Stroke::Strong, "position", (|at| at.seen) as fn(&AtPly) -> u64),
+        (Hue::Orange, Stroke::Thin, "same moves", |at| at.prefixes),
+    ] {
         let samples: Vec<_> =
             shown.iter().filter_map(|at| Some((f64::from(at.ply), known(found, hits(at), at.positions)?))).collect();
         if found.sampled() {
@@ -36,7 +38,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let (ply, end) = samples.last()?;
         said.push(format!("{label}, {} at ply {ply}", known_share(found, *end)));
         let points = samples.iter().map(|(x, share)| (*x, share.value)).collect();
-        marks.push(Mark::Line { points, hue, stroke: Stroke::Strong, label });
+        marks.push(Mark::Line { points, hue, stroke, label });
     }
     let subtitle = format!(
         "Share of positions of validation games that occur in a training game. Blue: the position, at whatever ply and by whatever moves. \
