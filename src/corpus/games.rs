@@ -163,13 +163,12 @@ impl<'k> Reader<'k> {
         if let Some(reason) = self.keep.rejects_length(plies) {
             return Err(reason);
         }
-        if broken {
-            return Err(Reason::Unbalanced);
+        match played {
+            Err(Unplayable::NullMove) => Err(Reason::NullMove),
+            _ if broken => Err(Reason::Unbalanced),
+            Err(Unplayable::Unreadable | Unplayable::Illegal) => Err(Reason::InvalidSan),
+            Ok(ending) => Ok(ending),
         }
-        played.map_err(|why| match why {
-            Unplayable::NullMove => Reason::NullMove,
-            Unplayable::Unreadable | Unplayable::Illegal => Reason::InvalidSan,
-        })
     }
 }
 
