@@ -1,6 +1,6 @@
 //! Nanoseconds a ply: this crate's replay, and shakmaty's on the same words, each the best of several rounds.
 //!
-//!     cargo run --release --bin stopwatch FILE.pgn[.zst] …
+//!     cargo run --release --manifest-path tests/fuzz/Cargo.toml --example stopwatch FILE.pgn[.zst] …
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
