@@ -126,17 +126,11 @@ fn run(way: &Way, path: &Path) -> Result<Duration> {
 
 /// With the published filters.
 fn read(path: &Path, depth: Depth, threads: usize, encode: bool) -> Result<(ParseReport, Measured)> {
-    let keep = Keep {
-        exclude_speeds: vec!["UltraBullet".into(), "Bullet".into()],
-        elo: [1800, 2600],
-        terminations: vec!["Normal".into()],
-        plies: [20, 300],
-        ..Keep::default()
-    };
+    let keep = Keep::published();
     let packed = Packed::open(path, "month")?;
     let means = Means { depth, ..Means::new(threads, MEMORY_BYTES) };
     let mut written: Vec<u16> = Vec::with_capacity(2 * WRITTEN_AT_ONCE);
-    parse(&packed, &keep, None, means, silent(), &mut |moves| {
+    parse(&packed, &keep, None, means, silent(), &mut |moves, _| {
         if encode {
             written.push(BOS);
             written.extend_from_slice(moves);

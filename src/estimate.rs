@@ -1,4 +1,5 @@
-//! How long a plan takes, and how much it fills: from what was made before where there is any, else from FLOPs.
+//! How long a plan takes, and how much it fills: from what was made before where there is any, else from FLOPs, and from
+//! the bytes that have to come over the network.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +22,26 @@ pub fn assumed(device: &str) -> Assumed {
     if device.starts_with("cuda") { CUDA } else { CPU }
 }
 
+/// Bytes per second that are assumed to come over the network where none came yet: 160 Mbit/s.
+pub const ASSUMED_NETWORK: f64 = 20e6;
+
+/// How fast this machine is taken to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Rates<'a> {
+    /// Its device, as the machine settings name it.
+    pub device: &'a str,
+    /// Bytes per second over the network, as they came last.
+    pub network: Option<f64>,
+}
+
 /// What an estimate stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     History,
     Flops,
+    /// Bytes over the network, at the rate that is assumed of it.
+    Network,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,18 +51,24 @@ pub struct Estimate {
 }
 
 /// The time that the rest of a node takes; `None` where there is nothing to tell it from.
-pub fn seconds(node: &Node, state: &State, store: &Store, device: &str) -> Option<Estimate> {
+pub fn seconds(node: &Node, state: &State, store: &Store, rates: Rates) -> Option<Estimate> {
     let left = match state {
         State::Kept => return Some(Estimate { seconds: 0.0, basis: Basis::History }),
         State::Resumable(resume) if resume.total > 0 => 1.0 - resume.done.min(resume.total) as f64 / resume.total as f64,
         State::Resumable(_) | State::Absent => 1.0,
     };
+    if node.cost.input_bytes > 0 {
+        // What came before, over this network or out of a folder, tells less than how fast the network was last.
+        let basis = if rates.network.is_some() { Basis::History } else { Basis::Network };
+        let rate = rates.network.filter(|rate| *rate > 0.0).unwrap_or(ASSUMED_NETWORK);
+        return Some(Estimate { seconds: node.cost.input_bytes as f64 * left / rate, basis });
+    }
     let mut past = store.manifests(&node.stage);
-    past.retain(|made| tells_of(&made.made_by, device));
+    past.retain(|made| tells_of(&made.made_by, rates.device));
     if let Some(seconds) = from_history(node, &past) {
         return Some(Estimate { seconds: seconds * left, basis: Basis::History });
     }
-    let rate = assumed(device).flops_per_second;
+    let rate = assumed(rates.device).flops_per_second;
     (node.cost.flops > 0.0).then(|| Estimate { seconds: node.cost.flops / rate * left, basis: Basis::Flops })
 }
 
@@ -77,14 +98,12 @@ fn from_history(node: &Node, past: &[Manifest]) -> Option<f64> {
     // Where the size of the work is not known, only work on the same inputs tells of it: a small corpus says nothing of a month.
     let inputs = artifacts(&node.manifest);
     let mean = || {
-        let like = |made: &&Manifest| kind(&made.made_of) == own && artifacts(&made.made_of) == inputs;
+        let same = |made: &Manifest| !inputs.is_empty() || made.made_of["with"] == node.manifest["with"];
+        let like = |made: &&Manifest| kind(&made.made_of) == own && artifacts(&made.made_of) == inputs && same(made);
         let kin: Vec<f64> = past.iter().filter(like).map(|made| made.made_by.seconds).collect();
         (!kin.is_empty()).then(|| kin.iter().sum::<f64>() / kin.len() as f64)
     };
-    by(|cost| cost.flops)
-        .or_else(|| by(|cost| cost.input_bytes as f64))
-        .or_else(|| by(|cost| cost.disk_bytes as f64))
-        .or_else(mean)
+    by(|cost| cost.flops).or_else(|| by(|cost| cost.disk_bytes as f64)).or_else(mean)
 }
 
 /// What sets unlike nodes of one stage apart: the names of its variants, not their numbers.
@@ -165,12 +184,24 @@ mod tests {
         let store = Store::new(dir.path()).expect("a store");
         let node = node(&json!({}), flops(8e12));
         let half = State::Resumable(Resume { done: 5, total: 10, unit: "steps".into() });
-        let seconds = |state, device| seconds(&node, state, &store, device).expect("it has FLOPs");
+        let rates = |device| Rates { device, network: None };
+        let seconds = |state, device| seconds(&node, state, &store, rates(device)).expect("it has FLOPs");
         assert_eq!(seconds(&State::Absent, "cpu"), Estimate { seconds: 40.0, basis: Basis::Flops });
         assert_eq!(seconds(&half, "cpu").seconds, 20.0);
         assert_eq!(seconds(&State::Absent, "cuda:1").seconds, 8e12 / 42e12);
         assert_eq!(seconds(&State::Kept, "cpu").seconds, 0.0);
         let unknown = super::tests::node(&json!({}), Cost::default());
-        assert_eq!(super::seconds(&unknown, &State::Absent, &store, "cpu"), None);
+        assert_eq!(super::seconds(&unknown, &State::Absent, &store, rates("cpu")), None);
+    }
+
+    #[test]
+    fn what_comes_over_the_network_takes_as_long_as_it_did_last_or_as_is_assumed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::new(dir.path()).expect("a store");
+        let month = node(&json!({}), Cost { input_bytes: 100_000_000, ..Cost::default() });
+        let half = State::Resumable(Resume { done: 5, total: 10, unit: "bytes".into() });
+        let seconds = |state, network| seconds(&month, state, &store, Rates { device: "cpu", network });
+        assert_eq!(seconds(&State::Absent, Some(1e6)), Some(Estimate { seconds: 100.0, basis: Basis::History }));
+        assert_eq!(seconds(&half, None), Some(Estimate { seconds: 2.5, basis: Basis::Network }));
     }
 }

@@ -1,5 +1,6 @@
 //! Philidor: declared experiments on chess language models. This file is the map.
 
+pub mod disk;
 pub mod error;
 pub mod machine;
 pub mod memory;
@@ -22,6 +23,7 @@ pub mod store;
 pub mod worker;
 
 // The domain: plain values in, plain values out; none of it knows the spine.
+pub mod archive;
 pub mod arena;
 pub mod chess;
 pub mod corpus;

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+/// Where months of the archive are published.
+pub const ARCHIVE: &str = "https://database.lichess.org/standard";
+
 /// Machine settings, resolved. They decide where and how fast, never what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
@@ -14,6 +17,9 @@ pub struct Machine {
     pub runs: PathBuf,
     /// Where months of the archive lie; `data` by default.
     pub data: PathBuf,
+    /// The address of the folder that months are fetched from where they do not lie in `data`; [`ARCHIVE`] by default.
+    /// Empty or `none`: nothing is fetched.
+    pub mirror: String,
     /// `cpu`, `cuda` or `cuda:1` (PCI order); `auto` takes the first CUDA device that answers, else the CPU.
     pub device: String,
     /// Threads of libtorch and of the parser; 0 takes all cores.
@@ -35,6 +41,7 @@ impl Default for Machine {
             store: "runs/store".into(),
             runs: "runs".into(),
             data: "data".into(),
+            mirror: ARCHIVE.into(),
             device: "auto".into(),
             threads: 0,
             memory_mib: 1024,
@@ -46,6 +53,11 @@ impl Default for Machine {
 }
 
 impl Machine {
+    /// The mirror, where one is set.
+    pub fn mirror(&self) -> Option<&str> {
+        Some(self.mirror.trim()).filter(|mirror| !mirror.is_empty() && *mirror != "none")
+    }
+
     /// The threads to use: as set, or one per core.
     pub fn threads(&self) -> usize {
         match self.threads {

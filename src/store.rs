@@ -61,7 +61,7 @@ pub struct MadeBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     pub flops: f64,
-    /// Bytes read from outside, such as a corpus file.
+    /// Bytes that come from outside this machine, such as a month of the archive.
     pub input_bytes: u64,
     /// Bytes the artifact will take.
     pub disk_bytes: u64,
@@ -168,6 +168,11 @@ impl Store {
 
     pub fn dir(&self, stage: &str, key: Key) -> PathBuf {
         self.root.join(Self::VERSION).join(stage).join(key.full())
+    }
+
+    /// A file beside the artifacts, for what is good to know and may be lost.
+    pub fn note(&self, name: &str) -> PathBuf {
+        self.root.join(Self::VERSION).join(name)
     }
 
     pub fn part(&self, stage: &str, key: Key) -> PathBuf {

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::arena::engine::Engine;
 use crate::cli::DoctorArgs;
 use crate::commands::session;
+use crate::disk::free_bytes;
 use crate::error::Exit;
 use crate::machine::Machine;
 use crate::text::bytes;
@@ -64,22 +65,12 @@ fn store(machine: &Machine) -> Finding {
         Ok(_) => Finding {
             what: "store",
             state: "ok",
-            found: format!("`{}`, {} free", path.display(), free(existing).map_or_else(|| "?".to_owned(), bytes)),
+            found: format!("`{}`, {} free", path.display(), free_bytes(existing).map_or_else(|| "?".to_owned(), bytes)),
         },
         Err(error) => {
             Finding { what: "store", state: "broken", found: format!("`{}` cannot be written: {error}", path.display()) }
         }
     }
-}
-
-#[expect(unsafe_code, reason = "the standard library does not tell the free space of a file system")]
-fn free(path: &Path) -> Option<u64> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
-    let mut answer = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path ends in a NUL byte, and the answer is read only where the call says it wrote it.
-    let answer = unsafe { (libc::statvfs(path.as_ptr(), answer.as_mut_ptr()) == 0).then(|| answer.assume_init()) }?;
-    Some(answer.f_bavail * answer.f_frsize)
 }
 
 fn data(machine: &Machine) -> Finding {
@@ -93,7 +84,10 @@ fn data(machine: &Machine) -> Finding {
         Err(_) => Finding {
             what: "data",
             state: "absent",
-            found: format!("`{}` is not there; experiments on months of the archive need it", machine.data.display()),
+            found: match machine.mirror() {
+                Some(mirror) => format!("`{}` is not there; months of the archive come from {mirror}", machine.data.display()),
+                None => format!("`{}` is not there; experiments on months of the archive need it", machine.data.display()),
+            },
         },
     }
 }

@@ -8,12 +8,15 @@ use serde_json::json;
 use crate::cli::PlanArgs;
 use crate::commands::session::{self, Session};
 use crate::error::Exit;
-use crate::estimate::{self, Basis};
+use crate::estimate::{self, ASSUMED_NETWORK, Basis, Rates};
 use crate::experiment::Show;
 use crate::explain::{self, Why};
+use crate::machine::Machine;
 use crate::plan::Node;
+use crate::stages::fetch::sizes;
 use crate::store::{Resume, State};
 use crate::text::{bytes, duration, plural, si, thousands};
+use crate::ui::lines::how_far;
 use crate::ui::paint::Paint;
 use crate::ui::say::{answer, aside};
 
@@ -21,13 +24,19 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
     let mut left = false;
     let mut documents = Vec::new();
     for file in &args.asked.files {
-        let session = session::open(file, &args.asked.sets)?;
+        let mut session = session::open(file, &args.asked.sets)?;
         if args.resolved || args.origin {
             let shown = session.loaded.all_resolved(if args.origin { Show::Origins } else { Show::Values });
             std::io::stdout().lock().write_all(shown.as_bytes())?;
             continue;
         }
-        let lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session)).collect();
+        let outside = sizes::learn(&mut session.plan, &session.store, &session.loaded.machine);
+        if outside.unknown > 0 {
+            let them = plural("month", outside.unknown as u64);
+            aside(format!("note: the size of {them} is not known: {}", unknown(&session.loaded.machine)));
+        }
+        let rates = Rates { device: &session.loaded.machine.device, network: outside.bytes_per_second };
+        let lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session, rates)).collect();
         left |= lines.iter().any(|line| line.state != State::Kept);
         if args.json {
             documents.push(document(&session, &lines));
@@ -41,6 +50,13 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
     Ok((args.check && left).then_some(Exit::Incomplete))
 }
 
+fn unknown(machine: &Machine) -> String {
+    match machine.mirror() {
+        Some(mirror) => format!("{mirror} did not tell it"),
+        None => format!("they are not in `{}`, and no mirror is set", machine.data.display()),
+    }
+}
+
 /// One node, with what is known of it before anything runs.
 struct Line<'a> {
     node: &'a Node,
@@ -50,10 +66,10 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(node: &'a Node, session: &Session) -> Self {
+    fn of(node: &'a Node, session: &Session, rates: Rates) -> Self {
         let state = session.store.state(node.slot());
         let why = (state != State::Kept).then(|| explain::why(node, &session.plan, &session.before, &session.store));
-        let estimate = estimate::seconds(node, &state, &session.store, &session.loaded.machine.device);
+        let estimate = estimate::seconds(node, &state, &session.store, rates);
         Self { node, state, why, estimate }
     }
 
@@ -100,10 +116,15 @@ fn line(line: &Line, session: &Session, label: &str, takes: &str, paint: Paint) 
     match &line.state {
         State::Kept => format!("  {}    {}", paint.dim("kept"), label.trim_end()),
         State::Resumable(Resume { done, total, unit }) => {
-            let (done, total) = (thousands(*done), thousands(*total));
-            format!("  {}  {label}  at {done} of {total} {unit}{takes}", paint.yellow("resume"))
+            format!("  {}  {label}  at {}{takes}", paint.yellow("resume"), how_far(*done, *total, unit))
         }
-        State::Absent => format!("  {}    {label}  {}{takes}", paint.green("make"), reason(line, session)),
+        State::Absent => {
+            let download = match line.node.cost.input_bytes {
+                0 => String::new(),
+                size => format!(", {} to download", bytes(size)),
+            };
+            format!("  {}    {label}  {}{download}{takes}", paint.green("make"), reason(line, session))
+        }
     }
 }
 
@@ -122,14 +143,18 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     let known: Vec<_> = to_make.iter().filter_map(|line| line.estimate).collect();
     let seconds: f64 = known.iter().map(|estimate| estimate.seconds).sum();
     let has = |basis| known.iter().any(|estimate| estimate.basis == basis);
-    let basis = match (has(Basis::Flops), has(Basis::History)) {
-        (false, _) => "from history".to_owned(),
-        (true, history) => {
-            let rate = estimate::assumed(&session.loaded.machine.device);
-            let history = if history { "from history and " } else { "" };
-            format!("{history}from FLOPs at {}FLOP/s, assumed of {}", si(rate.flops_per_second), rate.of)
-        }
-    };
+    let mut sources = Vec::new();
+    if has(Basis::History) || !(has(Basis::Flops) || has(Basis::Network)) {
+        sources.push("from history".to_owned());
+    }
+    if has(Basis::Flops) {
+        let rate = estimate::assumed(&session.loaded.machine.device);
+        sources.push(format!("from FLOPs at {}FLOP/s, assumed of {}", si(rate.flops_per_second), rate.of));
+    }
+    if has(Basis::Network) {
+        sources.push(format!("downloads at {}/s, assumed", bytes(ASSUMED_NETWORK as u64)));
+    }
+    let basis = sources.join(" and ");
     let mut parts = vec![format!("{name}: {nodes}{points}, {} to make", to_make.len())];
     if known.is_empty() {
         parts.push("time not known before a first run".to_owned());
@@ -140,7 +165,7 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     }
     let disk: u64 = to_make.iter().map(|line| line.node.cost.disk_bytes).sum();
     if disk > 0 {
-        // What is fetched and the sizes of a corpus that is taken whole are known only once it is read.
+        // The sizes of a corpus that is taken whole are known only once it is read.
         parts.push(format!("at least {} of disk", bytes(disk)));
     }
     let device = to_make.iter().map(|line| line.node.cost.device_bytes).max().unwrap_or(0);

@@ -124,10 +124,9 @@ impl Default for Keep {
     }
 }
 
-#[cfg(test)]
 impl Keep {
     /// The filters of the published runs.
-    pub(crate) fn published() -> Self {
+    pub fn published() -> Self {
         Self {
             exclude_speeds: vec!["UltraBullet".into(), "Bullet".into()],
             elo: [1800, 2600],

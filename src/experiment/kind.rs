@@ -121,7 +121,7 @@ pub(super) struct Text {
     fits: fn(&str) -> bool,
 }
 
-pub(super) const TEXT: Text = Text { what: "a string", fits: |_| true };
+pub(super) const TEXT: Text = Text { what: "a string", fits: |text| !text.trim().is_empty() };
 
 impl Text {
     pub(super) const fn like(what: &'static str, fits: fn(&str) -> bool) -> Self {
@@ -142,7 +142,7 @@ impl Kind for Text {
             Value::Raw(text) => Some(raw::unquoted(text)),
             _ => None,
         };
-        match text.filter(|text| !text.trim().is_empty() && (self.fits)(text)) {
+        match text.filter(|text| (self.fits)(text)) {
             Some(text) => Ok(text.to_owned()),
             None => misfit(node),
         }

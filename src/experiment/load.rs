@@ -165,5 +165,5 @@ fn experiment(s: &mut Section, question: &str, files: &Files) -> Option<Experime
 fn is_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     // `runs/store` is the store.
-    text.chars().all(plain) && !text.starts_with('.') && text != "store"
+    !text.is_empty() && text.chars().all(plain) && !text.starts_with('.') && text != "store"
 }

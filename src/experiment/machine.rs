@@ -17,12 +17,15 @@ pub(super) const FILE: &str = "philidor.toml";
 pub(super) const WHERE: &str =
     "a machine setting decides no result: put it in philidor.toml, in PHILIDOR_…, or in --set machine.…";
 
-const SETTINGS: [&str; 8] = ["store", "runs", "data", "device", "threads", "memory_mib", "stockfish", "checkpoint_minutes"];
+const SETTINGS: [&str; 9] =
+    ["store", "runs", "data", "mirror", "device", "threads", "memory_mib", "stockfish", "checkpoint_minutes"];
 
 /// Sections of an experiment, which have no place in `philidor.toml`.
 const SCIENCE: [&str; 10] = ["extends", "name", "corpus", "model", "train", "gates", "measure", "published", "sweep", "arena"];
 
 const DEVICE: Text = Text::like("`auto`, `cpu`, `cuda` or `cuda:1`", is_device);
+
+const MIRROR: Text = Text::like("an address such as `https://database.lichess.org/standard`, or `none`", is_mirror);
 
 pub(super) fn is_setting(key: &str) -> bool {
     SETTINGS.contains(&key) || key == "machine"
@@ -53,6 +56,7 @@ fn read(s: &mut Section) -> Machine {
         runs: path("runs", defaults.runs),
         data: path("data", defaults.data),
         stockfish: path("stockfish", defaults.stockfish),
+        mirror: s.look("mirror", &MIRROR).unwrap_or(defaults.mirror),
         device: s.look("device", &DEVICE).unwrap_or(defaults.device),
         threads: s.look("threads", &Integer::between(0, 4096)).unwrap_or(defaults.threads),
         memory_mib: s.look("memory_mib", &Integer::between(1_u64, 1 << 20)).unwrap_or(defaults.memory_mib),
@@ -93,6 +97,12 @@ fn variables(environment: &[(String, String)], found: &Found) -> Table {
         }
     }
     settings
+}
+
+fn is_mirror(text: &str) -> bool {
+    let host = |text: &str| text.strip_prefix("https://").or(text.strip_prefix("http://")).is_some_and(|rest| !rest.is_empty());
+    let plain = !text.contains(|c: char| c.is_whitespace() || "?#".contains(c));
+    matches!(text, "" | "none") || (host(text) && plain)
 }
 
 fn is_device(text: &str) -> bool {

@@ -27,7 +27,7 @@ impl Default for Bench {
         let data = home.path().join("data");
         std::fs::create_dir(&data).expect("a folder");
         let store = Store::new(&home.path().join("store")).expect("a store");
-        let machine = Machine { data, ..Machine::default() };
+        let machine = Machine { data, mirror: "none".into(), ..Machine::default() };
         Self { home, machine, store, plan: Plan::default() }
     }
 }

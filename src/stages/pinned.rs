@@ -38,6 +38,7 @@ fn other_bytes_have_another_version() {
     assert_snapshot!(text, @r#"
     parse 2
       7081502e98728402 ends.u64
+      68bdf2223a425971 games.parquet
       cb90b05cfbdac286 moves.u16
       cca10a37b9cf074f report.json
     encode 1

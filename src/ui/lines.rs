@@ -47,8 +47,7 @@ impl Lines {
             Event::Waiting { key, holder } => vec![format!("{}  {}  for {holder}", paint.yellow("waiting"), self.label(*key))],
             Event::Started { key } => vec![format!("{}   {}", paint.dim("making"), self.name(*key))],
             Event::Resumed { key, done, total, unit } => {
-                let (done, total) = (thousands(*done), thousands(*total));
-                vec![format!("{}   {}  at {done} of {total} {unit}", paint.yellow("resume"), self.label(*key))]
+                vec![format!("{}   {}  at {}", paint.yellow("resume"), self.label(*key), how_far(*done, *total, unit))]
             }
             Event::Told { tick: Tick::Note { text }, .. } => vec![format!("         {text}")],
             Event::Told { .. } => Vec::new(),
@@ -71,5 +70,39 @@ impl Lines {
                 vec![format!("{}  {}{more}: {need} {}", paint.yellow("skipped"), names.join(", "), self.name(*because))]
             }
         }
+    }
+}
+
+/// `250 of 1,000 steps`, `3.1 of 27.4 GiB`, `1.2 of 3.1 GiB checked`; without the total where it is 0.
+pub fn how_far(done: u64, total: u64, unit: &str) -> String {
+    let Some(what) = unit.strip_prefix("bytes") else {
+        return if total == 0 {
+            format!("{} {unit}", thousands(done))
+        } else {
+            format!("{} of {} {unit}", thousands(done), thousands(total))
+        };
+    };
+    let done = bytes(done);
+    if total == 0 {
+        return done + what;
+    }
+    let total = bytes(total);
+    // One unit is enough where they share it.
+    let shared = total.split_once(' ').and_then(|(_, unit)| done.strip_suffix(unit));
+    format!("{} of {total}{what}", shared.map_or(done.as_str(), str::trim_end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_as_sizes_and_share_a_unit() {
+        assert_eq!(how_far(250, 1_000, "steps"), "250 of 1,000 steps");
+        assert_eq!(how_far(1_500, 0, "games"), "1,500 games");
+        assert_eq!(how_far(3 << 30, 27 << 30, "bytes"), "3 of 27 GiB");
+        assert_eq!(how_far(500 << 20, 27 << 30, "bytes checked"), "500 MiB of 27 GiB checked");
+        assert_eq!(how_far(500 << 20, 0, "bytes"), "500 MiB");
+        assert_eq!(how_far(512, 5 << 10, "bytes"), "512 B of 5 KiB");
     }
 }

@@ -97,7 +97,8 @@ impl Lab {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PHILIDOR_")) {
             command.env_remove(name);
         }
-        command.env("PHILIDOR_DEVICE", "cpu").env("PHILIDOR_THREADS", "1");
+        // No test reaches for the network: one that needs a mirror has its own.
+        command.env("PHILIDOR_DEVICE", "cpu").env("PHILIDOR_THREADS", "1").env("PHILIDOR_MIRROR", "none");
         command
     }
 

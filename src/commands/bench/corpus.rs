@@ -62,13 +62,7 @@ fn asked(args: &BenchCorpusArgs) -> Result<(Keep, Option<u64>)> {
         };
         return Ok((point.corpus.keep.clone(), point.corpus.moves));
     }
-    let published = Keep {
-        exclude_speeds: vec!["UltraBullet".to_owned(), "Bullet".to_owned()],
-        elo: [1800, 2600],
-        terminations: vec!["Normal".to_owned()],
-        plies: [20, 300],
-    };
-    Ok((published, None))
+    Ok((Keep::published(), None))
 }
 
 /// The processor, as it names itself.

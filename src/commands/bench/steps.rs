@@ -13,6 +13,7 @@ use crate::corpus::config::Keep;
 use crate::corpus::packed::Packed;
 use crate::corpus::pgn::{Means, parse};
 use crate::corpus::report::ParseReport;
+use crate::memory;
 use crate::progress::Progress;
 
 /// Read from the disk at once.
@@ -91,7 +92,7 @@ impl<'a> Bench<'a> {
     }
 
     pub(super) fn run(&self, step: &Step) -> Result<Sample> {
-        forget_peak();
+        memory::reset_peak();
         let begun = Instant::now();
         let thread_seconds = match step.depth {
             None => {
@@ -103,7 +104,7 @@ impl<'a> Bench<'a> {
                 [measured.unpack, measured.scan, measured.replay].map(|spent| spent.as_secs_f64())
             }
         };
-        Ok(Sample { seconds: begun.elapsed().as_secs_f64(), thread_seconds, peak_bytes: peak_bytes() })
+        Ok(Sample { seconds: begun.elapsed().as_secs_f64(), thread_seconds, peak_bytes: memory::peak_bytes() })
     }
 
     /// From the disk, where the system can be made to forget the file.
@@ -119,7 +120,7 @@ impl<'a> Bench<'a> {
     fn parse(&self, depth: Depth, threads: usize) -> Result<(ParseReport, crate::corpus::pgn::Measured)> {
         let means = Means { depth, ..Means::new(threads, self.memory_bytes) };
         let mut written: Vec<u16> = Vec::with_capacity(PIECE_BYTES);
-        parse(&self.packed, self.keep, None, means, Progress::new(&|_| (), self.stop), &mut |moves| {
+        parse(&self.packed, self.keep, None, means, Progress::new(&|_| (), self.stop), &mut |moves, _| {
             if written.len() + moves.len() > PIECE_BYTES {
                 written.clear();
             }
@@ -136,17 +137,6 @@ fn forget(file: &File) {
     let _ = unsafe { libc::posix_fadvise(file.file().as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
-/// Begins a new account of this process's memory; without it, the peak is that of all runs so far.
-fn forget_peak() {
-    std::fs::write("/proc/self/clear_refs", "5").ok();
-}
-
-fn peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(peak.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1_024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,11 +151,5 @@ mod tests {
                 assert_eq!(threads, wanted, "{name} on {cores} cores");
             }
         }
-    }
-
-    #[test]
-    fn the_peak_of_memory_is_more_than_what_is_held() {
-        let held = vec![1_u8; 8 << 20];
-        assert!(peak_bytes().expect("Linux tells") > held.len() as u64);
     }
 }

@@ -76,6 +76,23 @@ fn machine_settings_go_from_file_over_environment_to_override() {
 }
 
 #[test]
+fn a_mirror_is_an_address_or_nothing() {
+    let mirror = |file: &str, variable: &str| {
+        let folder = asking("").with("philidor.toml", file);
+        let loaded = load(&folder.request(&[], &[("PHILIDOR_MIRROR", variable)])).unwrap_or_else(|problems| panic!("{problems}"));
+        loaded.machine.mirror().map(str::to_owned)
+    };
+    assert_eq!(mirror("", "").as_deref(), Some(crate::machine::ARCHIVE));
+    assert_eq!(mirror("mirror = \"\"\n", ""), None);
+    assert_eq!(mirror("mirror = \"http://host/a\"\n", "").as_deref(), Some("http://host/a"));
+    assert_eq!(mirror("mirror = \"http://host/a\"\n", "none"), None);
+    for wrong in ["host/a", "ftp://host", "http://", "http://host/a?b", "no"] {
+        let folder = asking("").with("philidor.toml", &format!("mirror = \"{wrong}\"\n"));
+        assert!(folder.problems(&[]).contains("`machine.mirror` wants an address such as"), "{}", folder.problems(&[]));
+    }
+}
+
+#[test]
 fn setting_one_of_two_alternatives_unsets_an_inherited_other() {
     let folder =
         asking("measure.snapshots = false\n[train]\nepochs = 2\n[corpus]\nfiles = [\"g.pgn\"]\n").with("experiments/g.pgn", "x");

@@ -23,9 +23,11 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     }
     let mut marks = Vec::new();
     let mut said = Vec::new();
-    for (hue, name, hits) in
-        [(Hue::Blue, "position", (|at| at.seen) as fn(&AtPly) -> u64), (Hue::Orange, "same moves", |at| at.prefixes)]
-    {
+    // Without transpositions the two are one: the upper line must not hide the lower.
+    for (hue, stroke, name, hits) in [
+        (Hue::Blue, Stroke::Strong, "position", (|at| at.seen) as fn(&AtPly) -> u64),
+        (Hue::Orange, Stroke::Thin, "same moves", |at| at.prefixes),
+    ] {
         let samples: Vec<_> =
             shown.iter().filter_map(|at| Some((f64::from(at.ply), known(found, hits(at), at.positions)?))).collect();
         if found.sampled() {
