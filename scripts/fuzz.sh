@@ -13,6 +13,10 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${1:?usage: scripts/fuzz.sh board|movetext|text|packed|frames [libFuzzer\'s options]}
 shift
+# libFuzzer would write what it finds into the first folder that it is given.
+for option; do
+  [[ $option == -* ]] || { echo "fuzz: \`$option\` is no option; to fuzz from files, copy them to tests/fuzz/corpus/$target" >&2; exit 2; }
+done
 cd "$root/tests/fuzz"
 # The wrapper of the main build asks for libtorch, which nothing here needs.
 export CARGO_BUILD_RUSTC_WRAPPER=

@@ -66,7 +66,7 @@ fn misspelt(word: &[u8], how: u8, what: u8, place: u8) -> Vec<u8> {
         3 => wrong[place] = letter,
         4 => wrong[place] = what,
         5 => wrong.retain(|byte| !b"x=+#"[usize::from(what) % 4..].contains(byte)),
-        6 => wrong.push(letter),
+        6 => wrong.push(if place == 0 { what } else { letter }),
         7 => {
             wrong[place] = letter;
             wrong.insert(place, b"abcdefgh12345678"[usize::from(what >> 4)]);
