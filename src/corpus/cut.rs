@@ -1,8 +1,9 @@
 //! A stream of PGN text, cut into games without copying them.
 //!
 //! A game is its tags and the movetext up to the next tag that begins a line outside a comment, or up to the
-//! empty line after its result. A brace that is never closed spoils its own game only: an `[Event` after an
-//! empty line begins a game even inside a comment. Lines may end as on any system.
+//! empty line after its result, or to a second first move after an empty line. A brace that is never closed spoils
+//! its own game only: an `[Event` after an empty line begins a game even inside a comment. Lines may end as on any
+//! system.
 
 use memchr::{memchr, memchr2, memrchr2};
 
@@ -43,6 +44,8 @@ struct Seen {
     in_comment: bool,
     after_empty_line: bool,
     after_result: bool,
+    /// A line began with the first move.
+    has_first_move: bool,
 }
 
 impl<'a> Cutter<'a> {
@@ -165,6 +168,8 @@ impl Seen {
                     self.movetext(rest, begins);
                 }
             }
+            // Games without tags and results are told apart by their numbers.
+            Some(_) if after_empty_line && self.has_first_move && is_first_move(text) => return Step::BeginsNext,
             Some(_) => self.movetext(line, offset),
         }
         Step::Goes
@@ -172,11 +177,17 @@ impl Seen {
 
     fn movetext(&mut self, line: &[u8], offset: usize) {
         self.movetext.get_or_insert(offset);
+        self.has_first_move |= is_first_move(line.trim_ascii_start());
         self.in_comment = open_after(line, false);
         let line = line.trim_ascii_end();
         let last = line.iter().rposition(u8::is_ascii_whitespace).map_or(line, |space| &line[space + 1..]);
         self.after_result = !self.in_comment && is_result(last);
     }
+}
+
+/// Whether a text begins with White's first move, and not Black's as in `1... e5`.
+fn is_first_move(text: &[u8]) -> bool {
+    text.starts_with(b"1.") && text.get(2) != Some(&b'.')
 }
 
 /// Whether a comment is open at the end of a line.
@@ -271,6 +282,12 @@ mod tests {
         assert_eq!(movetexts("\u{feff}\n[A \"b\"] [C \"d]\"] 1. e4 *\n[A \"e\"]\n1. d4"), ["1. e4 *", "1. d4"]);
         assert_eq!(movetexts("[A \"b\"]\n\n{A remark.}\n\n1. e4 *"), ["{A remark.}\n\n1. e4 *"]);
         assert!(cut("").is_empty());
+        // Neither tags nor results.
+        assert_eq!(
+            movetexts("1. e4 e5\n\n1. d4 d5\n\n1... c5\n\n2. c4\n\n1.c4"),
+            ["1. e4 e5", "1. d4 d5\n\n1... c5\n\n2. c4", "1.c4"]
+        );
+        assert_eq!(movetexts("1. e4 (\n1. d4) e5"), ["1. e4 (\n1. d4) e5"]);
     }
 
     #[test]
