@@ -41,9 +41,9 @@ impl Board {
         if length < 3 {
             return None;
         }
-        match word & u64::MAX >> (64 - 8 * length) {
-            KINGS_SIDE => return self.castle(true).map(|legal| self.make(legal)),
-            QUEENS_SIDE => return self.castle(false).map(|legal| self.make(legal)),
+        match (length, word & u64::MAX >> (64 - 8 * length)) {
+            (3, KINGS_SIDE) => return self.castle(true).map(|legal| self.make(legal)),
+            (5, QUEENS_SIDE) => return self.castle(false).map(|legal| self.make(legal)),
             _ => (),
         }
         let promotion = ROLES[usize::from(byte(word, length - 1))];

@@ -128,6 +128,11 @@ fn words_that_are_no_plain_moves_are_left_to_others_and_leave_the_board() {
         assert_eq!(board, Board::start(), "{word}");
     }
     assert_eq!(board.play_san(b"e4#"), parse("e2e4"));
+    let ready_to_castle = Board::of(&at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"));
+    for word in ["O-O\0", "O-O-O\0", "O-O-O\0\0", "O-O-", "O-O=", "O-O+#", "O-O-O-O", "OO"] {
+        assert_eq!(ready_to_castle.clone().play_san(word.as_bytes()), None, "{word:?}");
+    }
+    assert_eq!(ready_to_castle.clone().play_san(b"O-O-O#"), parse("e1c1"));
 }
 
 #[test]

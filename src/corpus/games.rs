@@ -24,8 +24,6 @@ pub(super) struct Batch {
     pub(super) verdicts: Vec<Verdict>,
     /// The moves of the kept games, back to back.
     pub(super) tokens: Vec<u16>,
-    /// Of each kept game: where its moves end, and how the rules ended it.
-    pub(super) kept: Vec<(u32, Option<Ending>)>,
     /// What is told of each kept game beside its moves.
     pub(super) rows: RowBatch,
     /// The beginning of the first text that is no game.
@@ -51,13 +49,12 @@ pub(super) struct Spent {
 impl Batch {
     /// What it takes in memory, nearly.
     pub(super) fn bytes(&self) -> usize {
-        self.verdicts.len() * 2 + self.tokens.len() * 2 + self.kept.len() * 160
+        self.verdicts.len() * 2 + self.tokens.len() * 2 + self.rows.bytes()
     }
 
     pub(super) fn clear(&mut self) {
         self.verdicts.clear();
         self.tokens.clear();
-        self.kept.clear();
         self.rows.clear();
         self.prose.clear();
         self.spent = Spent::default();
@@ -146,7 +143,6 @@ impl<'k> Reader<'k> {
         match self.main_line(game.movetext) {
             Ok(ending) => {
                 batch.tokens.extend_from_slice(&self.tokens);
-                batch.kept.push((batch.tokens.len() as u32, ending));
                 batch.rows.push(&game.tags, self.tokens.len() as u32, ending);
                 Verdict::Kept
             }
@@ -163,13 +159,12 @@ impl<'k> Reader<'k> {
         if let Some(reason) = self.keep.rejects_length(plies) {
             return Err(reason);
         }
-        if broken {
-            return Err(Reason::Unbalanced);
+        match played {
+            Err(Unplayable::NullMove) => Err(Reason::NullMove),
+            _ if broken => Err(Reason::Unbalanced),
+            Err(_) => Err(Reason::InvalidSan),
+            Ok(ending) => Ok(ending),
         }
-        played.map_err(|why| match why {
-            Unplayable::NullMove => Reason::NullMove,
-            Unplayable::Unreadable | Unplayable::Illegal => Reason::InvalidSan,
-        })
     }
 }
 

@@ -50,10 +50,7 @@ pub struct Measured {
     pub text_bytes: u64,
 }
 
-/// Takes a kept game: its moves in the vocabulary, and what is told of it beside them.
-pub type Kept<'a> = dyn FnMut(&[u16], &Row) -> Result<()> + 'a;
-
-/// Reads the games of a file and hands the kept ones to `kept`, in order.
+/// Reads the games of a file and hands the kept ones to `kept`, in order: their moves, and what is told of them beside.
 ///
 /// It stops at the end of the game with which `moves` plies are reached.
 ///
@@ -66,7 +63,7 @@ pub fn parse(
     moves: Option<u64>,
     means: Means,
     progress: Progress,
-    kept: &mut Kept,
+    kept: &mut dyn FnMut(&[u16], &Row) -> Result<()>,
 ) -> Result<(ParseReport, Measured)> {
     let begun = Instant::now();
     // Better now than after an hour; but whoever wants only the beginning may have it.
@@ -81,11 +78,11 @@ pub fn parse(
             reader: Reader::new(keep, means.depth),
             carry: Carry::default(),
             look_at: CARRY_PIECES * piece_bytes,
+            seen: Seen::new(keep),
             report: ParseReport::default(),
             measured: Measured::default(),
             prose: Vec::new(),
             moves,
-            seen: Seen::new(keep),
             told: 0,
             kept,
         };
@@ -107,16 +104,16 @@ struct Games<'a> {
     carry: Carry,
     /// The shortest carry that is looked at before it ends.
     look_at: usize,
+    /// For the rules that ask what was kept before.
+    seen: Seen,
     report: ParseReport,
     measured: Measured,
     /// The beginning of the first text that is no game.
     prose: Vec<u8>,
     moves: Option<u64>,
-    /// The rules that ask what was kept before.
-    seen: Seen,
     /// Bytes of the file at the last word of progress.
     told: u64,
-    kept: &'a mut Kept<'a>,
+    kept: &'a mut dyn FnMut(&[u16], &Row) -> Result<()>,
 }
 
 /// Text since the last border.
@@ -198,21 +195,20 @@ impl Games<'_> {
         if self.prose.is_empty() {
             self.prose.clone_from(&batch.prose);
         }
-        let (mut start, mut kept) = (0, batch.kept.iter().enumerate());
+        let (mut start, mut rows) = (0, batch.rows.iter());
         for &verdict in &batch.verdicts {
             match verdict {
                 _ if self.reached() => break,
                 Verdict::NoGame => (),
                 Verdict::Rejected(reason) => self.report.reject(reason),
                 Verdict::Kept => {
-                    let (index, &(end, ending)) = kept.next().expect("each kept game has its moves");
-                    let moves = &batch.tokens[start..end as usize];
-                    start = end as usize;
-                    let row = batch.rows.row(index);
+                    let row = rows.next().expect("each kept game has its row");
+                    let moves = &batch.tokens[start..start + row.facts.plies as usize];
+                    start += moves.len();
                     if let Some(reason) = self.seen.rejects(&row) {
                         self.report.reject(reason);
                     } else {
-                        self.report.keep(moves.len() as u32, ending);
+                        self.report.keep(row.facts.plies, row.facts.ending);
                         (self.kept)(moves, &row)?;
                     }
                 }

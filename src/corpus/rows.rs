@@ -113,6 +113,11 @@ impl RowBatch {
         self.rows.len()
     }
 
+    /// What it takes in memory, nearly.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.rows[..]) + self.text.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -1,5 +1,6 @@
 //! What reading whole files gives.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -7,6 +8,7 @@ use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use super::config::Keep;
+use super::date::Date;
 use super::packed::Packed;
 use super::pgn::{Means, parse};
 use super::report::ParseReport;
@@ -160,6 +162,35 @@ fn the_slices_of_the_archive_give_the_published_account() {
     }
     let cut = message(read(&dir.join("slice-2021-10.truncated.pgn.zst"), &Keep::published(), None));
     assert_eq!(cut, "`x.pgn` ends in the middle of zstd frame 2, at byte 470000");
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
+fn rules_that_may_be_left_out_count_as_an_independent_program_does() {
+    let Some(dir) = shared("lichess") else { return eprintln!("no slices of the archive here") };
+    let day = |text| Date::of_iso(text).expect("a day");
+    let keep = Keep {
+        rated: true,
+        exclude_bots: true,
+        estimated_seconds: Some([180, 1499]),
+        rating_difference: Some([0, 100]),
+        results: vec!["1-0".into(), "0-1".into()],
+        dates: Some([day("2021-07-01"), day("2021-10-01")]),
+        exclude_duplicates: true,
+        games_per_player: NonZeroU32::new(1),
+        ..Keep::default()
+    };
+    let slice_account = (1_998, 529, 35_796, "bot 2, time_control 640, rating_difference 248, result 50, duplicate 529");
+    let rated_account = (3_000, 211, 15_375, "time_control 692, rating_difference 430, result 85, date_range 1582");
+    // Twice, as one file of two frames.
+    let slice = std::fs::read(dir.join("slice-2021-10.one-frame.pgn.zst")).expect("a file").repeat(2);
+    let rated = std::fs::read(dir.join("rated-3000.pgn.zst")).expect("a file");
+    for (bytes, account) in [(slice, slice_account), (rated, rated_account)] {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), bytes).expect("written");
+        let (report, _) = read(file.path(), &keep, None).expect("parsed");
+        assert_eq!((report.read, report.kept, report.plies, report.reasons().as_str()), account);
+    }
 }
 
 #[test]

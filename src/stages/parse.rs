@@ -11,7 +11,7 @@ use crate::corpus::config::Keep;
 use crate::corpus::packed::Packed;
 use crate::corpus::pgn::{Means, Measured, parse};
 use crate::corpus::report::ParseReport;
-use crate::data::game_table::GameTableWriter;
+use crate::data::game_table::{GameTable, GameTableWriter};
 use crate::data::tokens::{Framing, TokenFile, TokenWriter};
 use crate::memory;
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
@@ -33,13 +33,14 @@ pub struct Parse {
 /// The kept games of one source, in its order.
 pub struct Games {
     pub moves: TokenFile,
+    pub table: GameTable,
     pub report: ParseReport,
 }
 
 impl Stage for Parse {
     const NAME: &'static str = "parse";
     // 1: moves of kept games back to back, their ends, and the account of the rest.
-    // 2: a table of the kept games; a game whose `Variant` is no chess is rejected; more notations, more reasons.
+    // 2: and the table of kept games; a game whose `Variant` is no chess is rejected.
     const VERSION: u32 = 2;
     type Output = Games;
 
@@ -54,9 +55,9 @@ impl Stage for Parse {
             games.push(moves)?;
             table.push(row)
         })?;
+        tell(&report, &measured, cx.progress);
         games.finish()?;
         table.finish()?;
-        tell(&report, &measured, cx.progress);
         Ok(fs::write(out.join("report.json"), serde_json::to_vec(&report)?)?)
     }
 
@@ -91,7 +92,8 @@ impl Artifact for Games {
     fn open(dir: &Path) -> Result<Self> {
         let path = dir.join("report.json");
         let report = serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))?;
-        Ok(Self { moves: TokenFile::open(&dir.join("moves.u16"), &dir.join("ends.u64"), Framing::Bare)?, report })
+        let moves = TokenFile::open(&dir.join("moves.u16"), &dir.join("ends.u64"), Framing::Bare)?;
+        Ok(Self { moves, table: GameTable::open(&dir.join("games.parquet"))?, report })
     }
 }
 
@@ -113,6 +115,7 @@ mod tests {
             let mut lines = Vec::new();
             games(&opened.moves, &mut lines).expect("written");
             assert_eq!(lines, b"e2e4 e7e5\nd2d4\n");
+            assert_eq!(opened.table.games(), 2);
             assert_eq!((opened.report.read, opened.report.reasons().as_str()), (3, "invalid_san 1"));
             bench.bytes("parse", parsed)
         });

@@ -75,7 +75,7 @@ impl Visitor {
         let tell = |tick| match tick {
             Tick::Note { text } => seen(&self.notes).push(text),
             Tick::Done { done, total, .. } => seen(&self.told).push((done, total)),
-            Tick::Metric { .. } => (),
+            Tick::Metric { .. } | Tick::Measured(_) => (),
         };
         let patience = Patience { wait: &|wait| seen(&self.waits).push(wait.as_secs()), now: &|| NOW };
         let download = Download {

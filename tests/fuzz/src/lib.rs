@@ -1,4 +1,4 @@
-//! The leaves of philidor that read games, built without the rest.
+//! The leaves of philidor that read games, built without the rest, and what the fuzz targets share.
 
 #[path = "../../../src/chess/mod.rs"]
 pub mod chess;
@@ -8,6 +8,6 @@ pub mod corpus;
 pub mod error;
 #[path = "../../../src/progress.rs"]
 pub mod progress;
-#[cfg(test)]
-#[path = "../../../src/random.rs"]
-mod random;
+
+pub mod outcome;
+pub mod words;

@@ -1,11 +1,12 @@
 //! Nanoseconds a ply: this crate's replay, and shakmaty's on the same words, each the best of several rounds.
 //!
-//!     cargo run --release --bin stopwatch FILE.pgn[.zst] …
+//!     cargo run --release --manifest-path tests/fuzz/Cargo.toml --example stopwatch FILE.pgn[.zst] …
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use philidor_fuzz::chess::board::Board;
+use philidor_fuzz::chess::hash::HashedBoard;
 use philidor_fuzz::chess::vocabulary::of_move;
 use philidor_fuzz::corpus::mainline::play;
 use shakmaty::san::SanPlus;
@@ -45,6 +46,21 @@ fn main() {
                 }
             }
         });
+        let games_of_tokens: Vec<Vec<u16>> = games
+            .iter()
+            .map(|game| {
+                play(game.as_bytes(), &mut tokens);
+                tokens.clone()
+            })
+            .collect();
+        let hashed = best(|| {
+            for game in &games_of_tokens {
+                let mut board = HashedBoard::start();
+                for &token in game {
+                    black_box(board.after(token));
+                }
+            }
+        });
         let shakmaty = best(|| {
             for game in &words {
                 let mut position = Chess::default();
@@ -55,7 +71,7 @@ fn main() {
                 }
             }
         });
-        for (name, time) in [("text and board", whole), ("board", board), ("shakmaty", shakmaty)] {
+        for (name, time) in [("text and board", whole), ("board", board), ("tokens, hashed", hashed), ("shakmaty", shakmaty)] {
             let ns = time.as_nanos() as f64;
             println!("  {name:14} {:6.1} ns/ply {:8.2} us/game", ns / plies as f64, ns / 1000.0 / games.len() as f64);
         }
