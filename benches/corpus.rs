@@ -132,10 +132,10 @@ impl Way {
 
 impl Lane {
     fn run(&mut self) -> Result<()> {
-        let (begun, cpu_before) = (Instant::now(), cpu::used());
+        let (begun, cpu_before) = (Instant::now(), cpu::seconds());
         self.way.run(&self.path)?;
         self.seconds.push(begun.elapsed().as_secs_f64());
-        self.cpu_seconds.push((cpu::used() - cpu_before).as_secs_f64());
+        self.cpu_seconds.push(cpu::seconds() - cpu_before);
         Ok(())
     }
 }

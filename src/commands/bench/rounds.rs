@@ -58,9 +58,9 @@ impl Contender {
         match self {
             Self::Step(step) => bench.run(step),
             Self::Peer(peer) => {
-                let cpu_before = cpu::used();
+                let cpu_before = cpu::seconds();
                 let seconds = peer.run()?;
-                let cpu_seconds = (cpu::used() - cpu_before).as_secs_f64();
+                let cpu_seconds = cpu::seconds() - cpu_before;
                 Ok(Sample { seconds, cpu_seconds, thread_seconds: [0.0; 3], peak_bytes: None })
             }
         }

@@ -96,7 +96,7 @@ impl<'a> Bench<'a> {
 
     pub(super) fn run(&self, step: &Step) -> Result<Sample> {
         memory::reset_peak();
-        let (begun, cpu_before) = (Instant::now(), cpu::used());
+        let (begun, cpu_before) = (Instant::now(), cpu::seconds());
         let thread_seconds = match step.depth {
             None => {
                 self.read()?;
@@ -109,7 +109,7 @@ impl<'a> Bench<'a> {
         };
         Ok(Sample {
             seconds: begun.elapsed().as_secs_f64(),
-            cpu_seconds: (cpu::used() - cpu_before).as_secs_f64(),
+            cpu_seconds: cpu::seconds() - cpu_before,
             thread_seconds,
             peak_bytes: memory::peak_bytes(),
         })
