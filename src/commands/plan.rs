@@ -53,7 +53,7 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
 fn unknown(machine: &Machine) -> String {
     match machine.mirror() {
         Some(mirror) => format!("{mirror} did not tell it"),
-        None => format!("they are not in `{}`, and no mirror is set", machine.data.display()),
+        None => format!("not in `{}`, and no mirror is set", machine.data.display()),
     }
 }
 
