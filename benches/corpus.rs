@@ -4,11 +4,13 @@
 //!
 //! The month is made up: 120,000 games from one seed, packed at level 19 in one frame and in frames of 32 MiB of text,
 //! which takes some minutes once. `cargo test --bench corpus` runs each step once, on a month of 200 games.
-//! At the end, the medians and their ratios are printed.
+//!
+//! Criterion runs one way after the other. A busy machine is not fair to that, so rounds follow in which each runs once;
+//! their medians, ratios and processor times are printed at the end.
 
 #![expect(clippy::print_stdout, reason = "it answers on the command line")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,7 +26,10 @@ use philidor::corpus::report::ParseReport;
 use philidor::progress::silent;
 
 mod archive;
+#[path = "../src/commands/bench/cpu.rs"]
+mod cpu;
 
+const ROUNDS: usize = 15;
 const GAMES: u64 = 120_000;
 const MEMORY_BYTES: u64 = 64 << 20;
 /// What a writer gathers before it writes.
@@ -42,12 +47,14 @@ enum Way {
     Peer(Vec<String>),
 }
 
-/// A way, its name, and the time of each of its runs.
+/// A way on one of the files, and its runs, one a round.
 struct Lane {
     packing: &'static str,
+    path: PathBuf,
     name: String,
     way: Way,
-    runs: Vec<Duration>,
+    seconds: Vec<f64>,
+    cpu_seconds: Vec<f64>,
 }
 
 fn main() -> Result<()> {
@@ -55,7 +62,11 @@ fn main() -> Result<()> {
     let is_bench = std::env::args().any(|argument| argument == "--bench");
     let (games, level) = if is_bench { (GAMES, 19) } else { (200, 3) };
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut criterion = Criterion::default().sample_size(15).measurement_time(Duration::from_secs(9)).configure_from_args();
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(5))
+        .configure_from_args();
     let mut lanes = Vec::new();
     for (packing, name) in [(Packing::OneFrame, "one frame"), (Packing::Frames, "frames")] {
         let path = Month { games, seed: 1, packing, level, repeat: 1 }.file()?;
@@ -63,6 +74,11 @@ fn main() -> Result<()> {
     }
     criterion.final_summary();
     if is_bench {
+        for round in 0..ROUNDS {
+            let first = round % lanes.len();
+            let (before, after) = lanes.split_at_mut(first);
+            after.iter_mut().chain(before).try_for_each(Lane::run)?;
+        }
         summary(&lanes, games);
     }
     Ok(())
@@ -82,16 +98,8 @@ fn bench(criterion: &mut Criterion, packing: &'static str, path: &Path, threads:
             println!("{packing}/{name}: not run: {why}");
             continue;
         }
-        let mut runs = Vec::new();
-        group.bench_function(&name, |bencher| {
-            bencher.iter_custom(|count| {
-                let each = (0..count).map(|_| run(&way, path).expect("it ran before"));
-                let each: Vec<Duration> = each.collect();
-                runs.extend_from_slice(&each);
-                each.iter().sum()
-            });
-        });
-        lanes.push(Lane { packing, name, way, runs });
+        group.bench_function(&name, |bencher| bencher.iter(|| way.run(path).expect("it ran before")));
+        lanes.push(Lane { packing, path: path.to_owned(), name, way, seconds: Vec::new(), cpu_seconds: Vec::new() });
     }
     group.finish();
     Ok(lanes)
@@ -113,15 +121,23 @@ fn ways(threads: usize) -> Vec<(String, Way)> {
     ways
 }
 
-fn run(way: &Way, path: &Path) -> Result<Duration> {
-    let begun = Instant::now();
-    match way {
-        Way::Step { depth, threads, encode } => {
-            read(path, *depth, *threads, *encode)?;
+impl Way {
+    fn run(&self, path: &Path) -> Result<()> {
+        match self {
+            Self::Step { depth, threads, encode } => read(path, *depth, *threads, *encode).map(drop),
+            Self::Peer(command) => unpack(command, path),
         }
-        Way::Peer(command) => unpack(command, path)?,
     }
-    Ok(begun.elapsed())
+}
+
+impl Lane {
+    fn run(&mut self) -> Result<()> {
+        let (begun, cpu_before) = (Instant::now(), cpu::seconds());
+        self.way.run(&self.path)?;
+        self.seconds.push(begun.elapsed().as_secs_f64());
+        self.cpu_seconds.push(cpu::seconds() - cpu_before);
+        Ok(())
+    }
 }
 
 /// With the published filters.
@@ -152,26 +168,27 @@ fn unpack(command: &[String], path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The medians, and what share of the peers' time each takes.
+/// The medians, and their ratios to the peers' on the same file, taken round by round.
 fn summary(lanes: &[Lane], games: u64) {
-    println!("\n{:<10} {:<26} {:>9} {:>14}   time in that of zstd, pzstd", "", "median", "seconds", "games/s");
-    for lane in lanes.iter().filter(|lane| !lane.runs.is_empty()) {
-        let seconds = median(&lane.runs);
-        let ratio = |program: &str| {
-            let peer = lanes.iter().find(|peer| {
-                peer.packing == lane.packing
-                    && !peer.runs.is_empty()
-                    && matches!(&peer.way, Way::Peer(command) if command[0] == program)
-            });
-            peer.map_or_else(|| "–".to_owned(), |peer| format!("{:.2}", seconds / median(&peer.runs)))
-        };
-        let rate = games as f64 / seconds;
-        println!("{:<10} {:<26} {seconds:>9.4} {rate:>14.0}   {}, {}", lane.packing, lane.name, ratio("zstd"), ratio("pzstd"));
+    println!("\n{ROUNDS} rounds{:54}× zstd: wall, CPU   × pzstd: wall, CPU", "");
+    for lane in lanes {
+        let seconds = median(lane.seconds.iter().copied());
+        let ratios = ["zstd", "pzstd"].map(|program| {
+            let is_it = |way: &Way| matches!(way, Way::Peer(command) if command[0] == program);
+            lanes.iter().find(|peer| peer.packing == lane.packing && is_it(&peer.way)).map_or_else(String::new, |peer| {
+                let ratio = |own: &[f64], its: &[f64]| median(own.iter().zip(its).map(|(own, its)| own / its));
+                let (wall, cpu) = (ratio(&lane.seconds, &peer.seconds), ratio(&lane.cpu_seconds, &peer.cpu_seconds));
+                format!("{wall:.2}, {cpu:.2}")
+            })
+        });
+        let (rate, cpu) = (games as f64 / seconds, median(lane.cpu_seconds.iter().copied()));
+        let name = format!("{}, {}", lane.packing, lane.name);
+        println!("{name:<38}{seconds:>7.3} s {cpu:>7.3} s CPU {rate:>9.0} games/s   {:<18} {}", ratios[0], ratios[1]);
     }
 }
 
-fn median(runs: &[Duration]) -> f64 {
-    let mut seconds: Vec<f64> = runs.iter().map(Duration::as_secs_f64).collect();
-    seconds.sort_by(f64::total_cmp);
-    f64::midpoint(seconds[(seconds.len() - 1) / 2], seconds[seconds.len() / 2])
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }

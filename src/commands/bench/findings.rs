@@ -133,6 +133,7 @@ impl<'a> Findings<'a> {
         let Extrapolation { month_by_games, month_by_bytes, target } = self.extrapolation();
         let (shares, busy) = self.thread_shares();
         let ratio = |program| self.peer(program).map(|peer| spread(self.best().ratio(peer)));
+        let cpu_ratio = |program| self.peer(program).map(|peer| spread(self.best().cpu_ratio(peer)));
         json!({
             "schema": 1,
             "file": { "name": self.name, "bytes": self.part.whole_size(), "packing": self.part.packing },
@@ -151,6 +152,7 @@ impl<'a> Findings<'a> {
                 "thread_share": { "decode": shares[0], "scan": shares[1], "replay": shares[2] },
                 "busy": busy,
                 "time_in_that_of": { "zstd": ratio("zstd"), "pzstd": ratio("pzstd") },
+                "cpu_time_in_that_of": { "zstd": cpu_ratio("zstd"), "pzstd": cpu_ratio("pzstd") },
             },
             "extrapolated": {
                 "month": { "games": MONTH_GAMES, "seconds": month_by_games },
@@ -170,6 +172,7 @@ impl<'a> Findings<'a> {
             kind: name,
             "threads": matches!(lane.contender, Contender::Step(_)).then(|| lane.threads()),
             "seconds": spread(seconds),
+            "cpu_seconds": spread(lane.cpu_seconds()),
             "games_per_second": self.counts.games as f64 / seconds.median,
             "text_bytes_per_second": self.counts.text_bytes as f64 / seconds.median,
         })

@@ -1,6 +1,7 @@
 //! `philidor bench`: what this machine can do, measured on what it will work on.
 
 pub mod corpus;
+mod cpu;
 mod findings;
 mod part;
 mod peers;

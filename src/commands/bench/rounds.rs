@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::cpu;
 use super::peers::Peer;
 use super::steps::{Bench, Sample, Step};
 use crate::error::Fixable;
@@ -56,7 +57,12 @@ impl Contender {
     fn run(&self, bench: &Bench) -> Result<Sample> {
         match self {
             Self::Step(step) => bench.run(step),
-            Self::Peer(peer) => Ok(Sample { seconds: peer.run()?, thread_seconds: [0.0; 3], peak_bytes: None }),
+            Self::Peer(peer) => {
+                let cpu_before = cpu::seconds();
+                let seconds = peer.run()?;
+                let cpu_seconds = cpu::seconds() - cpu_before;
+                Ok(Sample { seconds, cpu_seconds, thread_seconds: [0.0; 3], peak_bytes: None })
+            }
         }
     }
 }
@@ -86,6 +92,15 @@ impl Spread {
 impl Lane {
     pub(super) fn seconds(&self) -> Spread {
         Spread::of(self.samples.iter().map(|sample| sample.seconds))
+    }
+
+    pub(super) fn cpu_seconds(&self) -> Spread {
+        Spread::of(self.samples.iter().map(|sample| sample.cpu_seconds))
+    }
+
+    /// The processor time of this one in that of another, round by round.
+    pub(super) fn cpu_ratio(&self, other: &Self) -> Spread {
+        Spread::of(self.samples.iter().zip(&other.samples).map(|(one, other)| one.cpu_seconds / other.cpu_seconds))
     }
 
     /// The time of this one in that of another, round by round.

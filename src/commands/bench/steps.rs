@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::Result;
 use fs_err::File;
 
+use super::cpu;
 use super::part::Part;
 use crate::corpus::Depth;
 use crate::corpus::config::Keep;
@@ -32,6 +33,8 @@ pub(super) struct Step {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) seconds: f64,
+    /// Of the processors, over all threads.
+    pub(super) cpu_seconds: f64,
     /// Of all threads together: unpacking, scanning, replaying.
     pub(super) thread_seconds: [f64; 3],
     /// The most memory that this process had while it ran, in bytes, where the system tells.
@@ -93,7 +96,7 @@ impl<'a> Bench<'a> {
 
     pub(super) fn run(&self, step: &Step) -> Result<Sample> {
         memory::reset_peak();
-        let begun = Instant::now();
+        let (begun, cpu_before) = (Instant::now(), cpu::seconds());
         let thread_seconds = match step.depth {
             None => {
                 self.read()?;
@@ -104,7 +107,12 @@ impl<'a> Bench<'a> {
                 [measured.unpack, measured.scan, measured.replay].map(|spent| spent.as_secs_f64())
             }
         };
-        Ok(Sample { seconds: begun.elapsed().as_secs_f64(), thread_seconds, peak_bytes: memory::peak_bytes() })
+        Ok(Sample {
+            seconds: begun.elapsed().as_secs_f64(),
+            cpu_seconds: cpu::seconds() - cpu_before,
+            thread_seconds,
+            peak_bytes: memory::peak_bytes(),
+        })
     }
 
     /// From the disk, where the system can be made to forget the file.

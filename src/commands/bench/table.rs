@@ -22,8 +22,8 @@ fn lines(findings: &Findings, paint: Paint) -> Vec<String> {
     let mut lines = vec![held(findings), String::new()];
     let rounds = findings.best().samples.len();
     lines.push(paint.dim(&format!(
-        "{:<18}{:>8}{:>10}  {:<18}{:>12}{:>12}   of {rounds} rounds",
-        "", "threads", "median", "[least, most]", "games/s", "text/s"
+        "{:<18}{:>8}{:>10}  {:<16}{:>10}{:>12}{:>12}   of {rounds} rounds",
+        "", "threads", "median", "[least, most]", "CPU", "games/s", "text/s"
     )));
     for lane in &findings.lanes {
         let line = row(findings, lane);
@@ -70,7 +70,8 @@ fn row(findings: &Findings, lane: &Lane) -> String {
         _ => (thousands(rate(findings.counts.games) as u64), format!("{}B", si(rate(findings.counts.text_bytes)))),
     };
     let range = format!("[{:.3}, {:.3}]", seconds.low, seconds.high);
-    format!("{name:<18}{threads:>8}{:>8.3} s  {range:<18}{games:>12}{text:>12}", seconds.median).trim_end().to_owned()
+    let cpu = lane.cpu_seconds().median;
+    format!("{name:<18}{threads:>8}{:>8.3} s  {range:<16}{cpu:>8.3} s{games:>12}{text:>12}", seconds.median).trim_end().to_owned()
 }
 
 fn verdict(findings: &Findings) -> Vec<String> {
@@ -82,7 +83,13 @@ fn verdict(findings: &Findings) -> Vec<String> {
         if let Some(peer) = findings.peer(program)
             && let Contender::Peer(shown) = &peer.contender
         {
-            lines.push(format!("      {} × the time of {}", within(findings.best().ratio(peer)), shown.shown()));
+            let (ratio, cpu_ratio) = (findings.best().ratio(peer), findings.best().cpu_ratio(peer));
+            lines.push(format!(
+                "      {} × the time of {}, and {:.2} × its CPU time",
+                within(ratio),
+                shown.shown(),
+                cpu_ratio.median
+            ));
         }
     }
     let share = |step| findings.share(step).map_or_else(|| "–".to_owned(), |share| percent(share.median, 0));
