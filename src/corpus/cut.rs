@@ -38,6 +38,7 @@ pub(super) enum Cut<'a> {
 
 /// A game in the making; offsets count from its start.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is seen or not, whatever the others are")]
 struct Seen {
     /// Where the movetext begins, once it has.
     movetext: Option<usize>,
