@@ -120,7 +120,15 @@ impl Download<'_> {
                 partial.remember(Origin::of(self.url, head, total.unwrap_or(0)))?;
                 total.unwrap_or(0)
             }
-            Meaning::Whole => return Ok(Tried::Done(())),
+            // Whether that is the whole file, only its digest or an earlier word can tell.
+            Meaning::Whole if partial.origin.total == partial.done || self.verified => return Ok(Tried::Done(())),
+            Meaning::Whole => {
+                partial.restart()?;
+                return Ok(again(
+                    format!("`{}` says that what came is the whole file, and said otherwise before", self.url),
+                    true,
+                ));
+            }
             Meaning::Shorter => {
                 partial.restart()?;
                 return Ok(again(format!("`{}` is shorter on the mirror than what came of it", self.name), true));
@@ -165,6 +173,10 @@ impl Download<'_> {
             match answer.next(self.progress)? {
                 Body::Piece(piece) => {
                     partial.push(&piece)?;
+                    if total > 0 && partial.done > total {
+                        partial.restart()?;
+                        return Ok(again(format!("`{}` sends more than its {}", self.url, bytes(total)), true));
+                    }
                     if told.elapsed() >= TELL_EVERY {
                         told = Instant::now();
                         (self.kept)(partial.done, total);

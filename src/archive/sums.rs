@@ -63,10 +63,10 @@ fn again(what: String, heard: bool) -> Tried<Option<String>> {
 
 /// The digest of a file, in lower case, in a list of lines `digest  name`, if the list names it.
 pub fn listed(list: &str, name: &str) -> Option<String> {
-    list.lines().find_map(|line| {
+    list.trim_start_matches('\u{feff}').lines().find_map(|line| {
         let (digest, listed) = line.trim_start().split_once(char::is_whitespace)?;
-        // A star marks a file that was read as bytes.
-        let listed = listed.trim().trim_start_matches('*');
+        // A star marks a file that was read as bytes, and a path may stand before the name.
+        let listed = listed.trim().trim_start_matches('*').rsplit('/').next()?;
         let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
         (listed == name && is_digest).then(|| digest.to_ascii_lowercase())
     })
@@ -75,6 +75,14 @@ pub fn listed(list: &str, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_byte_order_mark_or_a_path_hides_no_digest() {
+        let digest = "ab".repeat(32);
+        for list in [format!("\u{feff}{digest}  x.zst\n"), format!("{digest} *./standard/x.zst\r\n")] {
+            assert_eq!(listed(&list, "x.zst").as_deref(), Some(digest.as_str()), "{list:?}");
+        }
+    }
 
     #[test]
     fn a_name_is_found_whole_and_its_digest_must_be_one() {

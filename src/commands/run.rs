@@ -211,6 +211,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
 fn command_line(file: &Path, args: &RunArgs) -> String {
     let mut words = vec!["philidor run".to_owned(), quoted(&file.to_string_lossy())];
     words.extend(args.asked.sets.iter().map(|set| format!("-S {}", quoted(set))));
+    words.extend(args.until.iter().map(|stage| format!("--until {}", quoted(stage))));
     words.join(" ")
 }
 

@@ -44,10 +44,15 @@ pub(super) fn feed(
     let mut end = 0;
     // Whether the text at hand follows a border.
     let mut bordered = false;
+    // A reader that failed is not asked again.
+    let mut failed = None;
     loop {
         buffer.resize(size, 0);
-        let filled = fill(buffer, end, &mut read).map_err(Halt::Failed)?;
-        let all_read = filled < buffer.len();
+        let mut filled = end;
+        if failed.is_none() {
+            (filled, failed) = fill(buffer, end, &mut read);
+        }
+        let all_read = filled < buffer.len() || failed.is_some();
         let mut start = 0;
         if !bordered && let Some(border) = first(&buffer[..filled]) {
             parts.text(&buffer[..border])?;
@@ -59,7 +64,8 @@ pub(super) fn feed(
             parts.games(buffer, start..border, border..filled)?;
             end = filled - border;
         } else if all_read {
-            return Ok(parts.text(&buffer[start..filled])?);
+            parts.text(&buffer[start..filled])?;
+            return failed.map_or(Ok(()), |error| Err(Halt::Failed(error)));
         } else if start > 0 {
             buffer.copy_within(start..filled, 0);
             end = filled - start;
@@ -73,13 +79,15 @@ pub(super) fn feed(
     }
 }
 
-/// Fills the buffer from `end` on, and says how far it is filled: less than whole only at the end of the text.
-fn fill(buffer: &mut [u8], mut end: usize, read: &mut impl FnMut(&mut [u8]) -> Result<usize>) -> Result<usize> {
+/// Fills the buffer from `end` on, and says how far it is filled: less than whole only at the end of the text, or
+/// where an error ended it. What came before an error is text like any other.
+fn fill(buffer: &mut [u8], mut end: usize, read: &mut impl FnMut(&mut [u8]) -> Result<usize>) -> (usize, Option<anyhow::Error>) {
     while end < buffer.len() {
-        match read(&mut buffer[end..])? {
-            0 => break,
-            count => end += count,
+        match read(&mut buffer[end..]) {
+            Ok(0) => break,
+            Ok(count) => end += count,
+            Err(error) => return (end, Some(error)),
         }
     }
-    Ok(end)
+    (end, None)
 }

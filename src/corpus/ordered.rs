@@ -1,7 +1,7 @@
 //! What several threads make, taken in order: each fills a slot of its own, one takes from the first.
 //!
-//! A thread whose slot is not yet the first waits once it has put down as much as is allowed, so the memory is
-//! bounded however uneven the slots are.
+//! A thread waits once its slot holds as much as is allowed, until that is taken or, for a slot that is not yet the
+//! first, until it is its turn: the memory is bounded however uneven the slots are, and however slow the taker is.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ pub(super) struct Ordered<T> {
     changed: Condvar,
     /// Slots that may be open at a time.
     slots_max: u64,
-    /// Bytes that a slot may hold before it is the first.
+    /// Bytes that a slot may hold before whoever fills it waits.
     bytes_max: usize,
 }
 
@@ -26,7 +26,8 @@ struct State<T> {
 }
 
 struct Slot<T> {
-    pieces: VecDeque<T>,
+    /// Each with its size in bytes.
+    pieces: VecDeque<(T, usize)>,
     bytes: usize,
     closed: bool,
 }
@@ -48,13 +49,11 @@ impl<T> Ordered<T> {
         Ok(state.first + state.slots.len() as u64 - 1)
     }
 
-    /// Puts a piece into an open slot; waits while the slot is full and not the first.
+    /// Puts a piece into an open slot; waits while the slot is full.
     pub(super) fn push(&self, slot: u64, piece: T, bytes: usize) -> Result<(), Stopped> {
-        let mut state = self.wait(self.state(), |state| {
-            slot > state.first && state.slots[(slot - state.first) as usize].bytes >= self.bytes_max
-        })?;
+        let mut state = self.wait(self.state(), |state| state.slots[(slot - state.first) as usize].bytes >= self.bytes_max)?;
         let at = (slot - state.first) as usize;
-        state.slots[at].pieces.push_back(piece);
+        state.slots[at].pieces.push_back((piece, bytes));
         state.slots[at].bytes += bytes;
         // Only the first is waited for.
         if at == 0 {
@@ -91,7 +90,12 @@ impl<T> Ordered<T> {
         let mut state = self.state();
         loop {
             if let Some(slot) = state.slots.front_mut() {
-                if let Some(piece) = slot.pieces.pop_front() {
+                if let Some((piece, bytes)) = slot.pieces.pop_front() {
+                    let was_full = slot.bytes >= self.bytes_max;
+                    slot.bytes -= bytes;
+                    if was_full {
+                        self.changed.notify_all();
+                    }
                     return Some(piece);
                 }
                 if slot.closed {
@@ -130,13 +134,9 @@ impl<T> Ordered<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     #[test]
     fn pieces_come_in_the_order_of_their_slots_whoever_is_quicker() {
         let ordered = Ordered::new(3, 2);
-        let most = AtomicUsize::new(0);
-        let held = AtomicUsize::new(0);
         let taken = std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -147,7 +147,6 @@ mod tests {
                         }
                         for piece in 0..slot % 7 {
                             ordered.push(slot, (slot, piece), 1).expect("wanted");
-                            most.fetch_max(held.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
                         }
                         ordered.close(slot);
                     }
@@ -155,7 +154,6 @@ mod tests {
             }
             let mut taken = Vec::new();
             while let Some(piece) = ordered.take() {
-                held.fetch_sub(1, Ordering::Relaxed);
                 taken.push(piece);
             }
             ordered.stop();
@@ -169,14 +167,18 @@ mod tests {
     fn whoever_waits_for_room_goes_home_when_nothing_more_is_wanted() {
         let ordered: Ordered<u8> = Ordered::new(2, 1);
         let (first, second) = (ordered.open().expect("room"), ordered.open().expect("room"));
-        ordered.push(first, 1, 9).expect("the first is never full");
-        ordered.push(first, 2, 9).expect("the first is never full");
+        ordered.push(first, 1, 9).expect("empty so far");
         ordered.push(second, 3, 9).expect("empty so far");
         std::thread::scope(|scope| {
             let full = scope.spawn(|| ordered.push(second, 4, 9).is_err());
             let crowded = scope.spawn(|| ordered.open().is_err());
             assert_eq!(ordered.take(), Some(1));
+            // The first has room again.
+            ordered.push(first, 2, 9).expect("room");
+            let overfull = scope.spawn(|| ordered.push(first, 4, 9).is_err());
+            std::thread::sleep(std::time::Duration::from_millis(20));
             ordered.stop();
+            assert!(overfull.join().expect("no panic"));
             assert!(full.join().expect("no panic") && crowded.join().expect("no panic"));
         });
     }

@@ -44,6 +44,10 @@ impl Packed {
     ///
     /// Where it cannot be opened, or is packed in a way that is not read.
     pub fn open(path: &Path, name: &str) -> Result<Self> {
+        // To open a pipe would wait for whoever writes into it.
+        if !fs_err::metadata(path)?.is_file() {
+            return Err(Fixable::usage(format!("`{name}` is no file")).hint("name a PGN file, packed or not").into());
+        }
         let file = File::open(path)?;
         let size = file.metadata()?.len();
         let mut head = Vec::new();
@@ -66,18 +70,17 @@ impl Packed {
         self.size
     }
 
-    /// The parts that can be unpacked on their own, where the file tells them: at least two.
-    pub(super) fn regions(&self) -> Result<Option<Vec<Region>>> {
-        if self.packing == Packing::Zstd { hop(&self.file, self.size) } else { Ok(None) }
+    /// The parts that can be unpacked on their own, where the file tells them: at least two, of so many bytes each.
+    pub(super) fn regions(&self, least_bytes: u64) -> Result<Option<Vec<Region>>> {
+        if self.packing == Packing::Zstd { hop(&self.file, self.size, least_bytes) } else { Ok(None) }
     }
 
     /// # Errors
     ///
     /// Where the file is seen to be cut short without reading it.
-    pub(super) fn whole(&self) -> Result<()> {
-        let regions = self.regions()?.unwrap_or_default();
+    pub(super) fn whole(&self, regions: &[Region]) -> Result<()> {
         match regions.last().filter(|last| last.bytes.end > self.size) {
-            Some(last) => Err(cut_short(&self.name, &format!("zstd frame {}", last.frames_before + 1), self.size).into()),
+            Some(last) => Err(cut_short(&self.name, &format!("zstd frame {}", last.frames), self.size).into()),
             None => Ok(()),
         }
     }
@@ -89,7 +92,7 @@ impl Packed {
         let text = match self.packing {
             Packing::Zstd => {
                 let mut reader = ZstdReader::new(Arc::clone(&self.file), &self.name, self.size, memory_bytes)?;
-                reader.seek(&Region { bytes: 0..self.size, frames_before: 0, window_bytes: 0 })?;
+                reader.seek(&Region { bytes: 0..self.size, frames_before: 0, frames: 0, window_bytes: 0 })?;
                 return Ok(Unpacked::Zstd(Box::new(reader)));
             }
             Packing::Gzip => Box::new(MultiGzDecoder::new(file)) as Box<dyn Read + Send>,
@@ -154,7 +157,8 @@ impl Packed {
 }
 
 /// What to do about a file that is not what it was.
-pub(super) const DAMAGED: &str = "fetch or copy the file again: it was cut short or damaged";
+pub(super) const DAMAGED: &str =
+    "get the file again, it was cut short or damaged; where it is whole, the copy in the store is not: run with --force fetch";
 
 pub(super) fn cut_short(name: &str, inside: &str, at: u64) -> Fixable {
     Fixable::failed(format!("`{name}` ends in the middle of {inside}, at byte {at}")).hint(DAMAGED)
@@ -169,6 +173,8 @@ impl Packing {
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Other("xz"),
             [b'P', b'K', 3, 4, ..] => Self::Other("zip"),
             [b'7', b'z', 0xbc, 0xaf, ..] => Self::Other("7-Zip"),
+            [0x04, 0x22, 0x4d, 0x18, ..] => Self::Other("lz4"),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Self::Other("UTF-16"),
             _ => Self::Plain,
         }
     }

@@ -66,13 +66,10 @@ pub fn parse(
     kept: &mut dyn FnMut(&[u16], &Row) -> Result<()>,
 ) -> Result<(ParseReport, Measured)> {
     let begun = Instant::now();
-    // Better now than after an hour; but whoever wants only the beginning may have it.
-    if moves.is_none() {
-        file.whole()?;
-    }
     let Means { threads, memory_bytes, depth, piece_bytes } = means;
     let asked = Asked { keep, depth, threads: threads.max(1), memory_bytes, piece_bytes };
-    read(file, &asked, |shared| {
+    // Whoever wants only the beginning may have it of a file that was cut short.
+    read(file, &asked, moves.is_none(), |shared| {
         let mut games = Games {
             file,
             reader: Reader::new(keep, means.depth),
@@ -140,7 +137,13 @@ impl Games<'_> {
                     }
                 }
                 Some(Piece::Border) => self.carried(true, shared)?,
-                Some(Piece::Failed(error)) => return Err(error),
+                Some(Piece::Failed(error)) => {
+                    // The games before it count, for whoever wants only the beginning.
+                    self.carried(false, shared)?;
+                    if !self.reached() {
+                        return Err(error);
+                    }
+                }
                 None => {
                     self.carried(true, shared)?;
                     break;

@@ -10,6 +10,9 @@ use super::date::Date;
 use super::tags::{Tags, rating};
 use crate::chess::replay::Ending;
 
+/// A termination or an id that is longer is none: no site writes it, and memory must not depend on it.
+const TEXT_BYTES_MAX: usize = 64;
+
 /// What is told of a game, without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -49,7 +52,8 @@ impl<'a> Row<'a> {
             ending,
             players: [player(tags.white), player(tags.black)],
         };
-        Self { facts, termination: tags.termination, game_id: tags.id() }
+        let short = |text: &&[u8]| text.len() <= TEXT_BYTES_MAX;
+        Self { facts, termination: tags.termination.filter(short), game_id: tags.id().filter(short) }
     }
 }
 
@@ -219,5 +223,13 @@ mod tests {
             batch.clear();
             prop_assert!(batch.is_empty() && batch.text.is_empty());
         }
+    }
+
+    #[test]
+    fn an_id_that_no_site_writes_is_none() {
+        let long = vec![b'x'; 65];
+        let tags = Tags { game_id: Some(&long), termination: Some(&long), ..Tags::default() };
+        let row = Row::of(&tags, 1, None);
+        assert_eq!((row.game_id, row.termination), (None, None));
     }
 }

@@ -296,3 +296,23 @@ fn the_first_frame_that_is_cut_or_damaged_is_named_after_the_games_before_it() {
     let message = message(read_bytes(&damaged, None));
     assert!(message.starts_with("`x.pgn` does not decode in zstd frame 3, at byte "), "{message}");
 }
+
+#[test]
+fn a_pipe_or_a_folder_is_no_file_and_is_not_waited_for() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for path in [dir.path(), Path::new("/dev/zero")] {
+        assert_eq!(message(read(path, &Keep::default(), None)), "`x.pgn` is no file");
+    }
+}
+
+#[test]
+fn text_that_fills_its_slot_waits_for_whoever_takes_it_and_goes_on() {
+    // Read by one thread, which must wait for whoever takes the text.
+    let text = "[Site \"x\"]\n\n1. e4 e5 1-0\n\n".repeat(1 << 18);
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("x");
+    std::fs::write(&path, zstd::encode_all(text.as_bytes(), 1).expect("packed")).expect("written");
+    drop(text);
+    let (report, _) = read_with(1, &path, &Keep::default(), None).expect("parsed");
+    assert_eq!(report.read, 1 << 18);
+}

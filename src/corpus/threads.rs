@@ -22,6 +22,10 @@ use super::zstd_frames::Region;
 
 /// Slots that are open at a time, for each thread.
 const SLOTS_PER_THREAD: u64 = 4;
+/// Small frames are read together until they have so many pieces.
+const REGION_PIECES: u64 = 4;
+/// What is handed to another thread leaves this one's cache anyway: larger pieces then mean fewer meetings.
+const HANDED_PIECES: usize = 4;
 /// What a slot may hold while the ones before it are not done.
 const SLOT_BYTES_MAX: usize = 2 << 20;
 
@@ -95,8 +99,13 @@ impl Shared {
 }
 
 /// Reads a file with as many threads as asked, while `take` takes the pieces here.
-pub(super) fn read<T>(file: &Packed, asked: &Asked, take: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
-    let regions = file.regions()?;
+///
+/// `whole` tells that the file is read to its end: then one that was cut short is better refused now than after an hour.
+pub(super) fn read<T>(file: &Packed, asked: &Asked, whole: bool, take: impl FnOnce(&Shared) -> Result<T>) -> Result<T> {
+    let regions = file.regions(REGION_PIECES * asked.piece_bytes as u64)?;
+    if whole {
+        file.whole(regions.as_deref().unwrap_or_default())?;
+    }
     let shared = Shared {
         pieces: Ordered::new(SLOTS_PER_THREAD * asked.threads as u64 + 1, SLOT_BYTES_MAX),
         batches: Mutex::default(),
@@ -117,7 +126,7 @@ pub(super) fn read<T>(file: &Packed, asked: &Asked, take: impl FnOnce(&Shared) -
                 scope.spawn(move || unpack(file, asked, sender, shared));
             }
             None => {
-                let whole = [Region { bytes: 0..file.size(), frames_before: 0, window_bytes: 0 }];
+                let whole = [Region { bytes: 0..file.size(), frames_before: 0, frames: 0, window_bytes: 0 }];
                 let shared = &shared;
                 scope.spawn(move || read_regions(file, asked, asked.memory_bytes, &whole, shared));
             }
@@ -244,7 +253,7 @@ fn unpack(file: &Packed, asked: &Asked, sender: SyncSender<Handed>, shared: &Sha
             position = now;
             Ok(count)
         };
-        feed(asked.piece_bytes, &mut Vec::new(), read, &mut over)
+        feed(HANDED_PIECES * asked.piece_bytes, &mut Vec::new(), read, &mut over)
     };
     if let Err(Halt::Failed(error)) = run() {
         over.alone(Piece::Failed(error)).ok();

@@ -32,16 +32,19 @@ pub(super) struct Region {
     pub(super) bytes: Range<u64>,
     /// Frames before it, skippable ones not counted.
     pub(super) frames_before: u64,
+    /// Frames up to its end.
+    pub(super) frames: u64,
     /// Bytes of text that must be remembered to decode it; 0 where that is not known.
     pub(super) window_bytes: u64,
 }
 
-/// The frames of a file that `pzstd` wrote, or none where the file does not tell them all.
+/// The frames of a file that `pzstd` wrote, or none where the file does not tell them all. Small ones are put together
+/// until they have `least_bytes`.
 ///
 /// The last may end after the file: then the file was cut short.
-pub(super) fn hop(file: &File, size: u64) -> Result<Option<Vec<Region>>> {
+pub(super) fn hop(file: &File, size: u64, least_bytes: u64) -> Result<Option<Vec<Region>>> {
     let mut regions: Vec<Region> = Vec::new();
-    let mut at = 0;
+    let (mut at, mut frames) = (0, 0);
     while at < size {
         let mut head = [0; SIZE_MARK_BYTES + HEADER_BYTES_MAX];
         let count = read_at(file, &mut head, at)?;
@@ -55,10 +58,22 @@ pub(super) fn hop(file: &File, size: u64) -> Result<Option<Vec<Region>>> {
         }
         let end = at + SIZE_MARK_BYTES as u64 + u64::from(bytes);
         let window_bytes = window_bytes(&head[SIZE_MARK_BYTES..]).unwrap_or(0);
-        regions.push(Region { bytes: at..end, frames_before: regions.len() as u64, window_bytes });
-        at = end;
+        match regions.last_mut().filter(|region| region.bytes.end - region.bytes.start < least_bytes) {
+            Some(small) => {
+                (small.bytes.end, small.frames) = (end, frames + 1);
+                small.window_bytes = small.window_bytes.max(window_bytes);
+            }
+            None => regions.push(Region { bytes: at..end, frames_before: frames, frames: frames + 1, window_bytes }),
+        }
+        (at, frames) = (end, frames + 1);
     }
     Ok((regions.len() > 1).then_some(regions))
+}
+
+/// Whether the first bytes of a frame, fewer than its magic number, may be those.
+fn begins_frame(head: &[u8]) -> bool {
+    let skippable = head[0] & 0xf0 == 0x50 && [0x2a, 0x4d, 0x18].starts_with(&head[1..head.len().min(4)]);
+    FRAME_MAGIC.starts_with(&head[..head.len().min(4)]) || skippable
 }
 
 /// How much a frame asks the decoder to remember, from its header (RFC 8878, 3.1.1.1).
@@ -191,7 +206,7 @@ impl ZstdReader {
                     }
                 }
                 // Too few bytes to tell.
-                _ if count < 8 && self.position() + count as u64 >= self.end.min(self.size) => {
+                head if count < 8 && begins_frame(head) && self.position() + count as u64 >= self.end.min(self.size) => {
                     self.used = self.filled;
                     return Err(self.cut_short(&format!("zstd frame {}", self.frame + 1)).into());
                 }

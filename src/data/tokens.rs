@@ -76,6 +76,17 @@ impl TokenFile {
         self.ends().len()
     }
 
+    /// Whether a game stands between its special tokens, where it should.
+    ///
+    /// # Panics
+    ///
+    /// Where `index` is not below [`games`](Self::games).
+    pub fn is_framed(&self, index: usize) -> bool {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends()[before]) as usize;
+        let game = &self.tokens()[start..self.ends()[index] as usize];
+        self.framing == Framing::Bare || (game.first() == Some(&BOS) && game.last() == Some(&EOS))
+    }
+
     /// The moves of a game, without special tokens.
     ///
     /// # Panics

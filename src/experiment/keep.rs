@@ -8,6 +8,7 @@ use crate::corpus::config::Keep;
 use crate::corpus::date::Date;
 
 use super::kind::{Integer, Kind, List, Misfit, Pair, TEXT, Text};
+use super::problem::nearest;
 use super::raw;
 use super::table::Section;
 use super::tree::{Node, Value};
@@ -15,12 +16,21 @@ use super::tree::{Node, Value};
 const RESULT: Text =
     Text::like("a result: `1-0`, `0-1`, `1/2-1/2` or `*`", |text| matches!(text, "1-0" | "0-1" | "1/2-1/2" | "*"));
 
+/// Speeds as the archive writes them in `Event`; others may stand there on other sites.
+const SPEEDS: [&str; 6] = ["UltraBullet", "Bullet", "Blitz", "Rapid", "Classical", "Correspondence"];
+/// What the archive writes in `Termination`.
+const TERMINATIONS: [&str; 5] = ["Normal", "Time forfeit", "Abandoned", "Rules infraction", "Unterminated"];
+
 pub(super) fn keep(s: &mut Section) -> Option<Keep> {
     let exclude_speeds = s.get("exclude_speeds", &List(TEXT));
     let numbers = Pair(Integer::at_least(0_u32));
     let elo = s.get("elo", &numbers);
     let terminations = s.get("terminations", &List(TEXT));
     let plies = s.get("plies", &numbers);
+    for (key, values, known) in [("exclude_speeds", &exclude_speeds, &SPEEDS[..]), ("terminations", &terminations, &TERMINATIONS)]
+    {
+        values.iter().flatten().for_each(|value| nearly(s, key, value, known));
+    }
     let rated = rule(s, "rated", &Yes);
     let exclude_bots = rule(s, "exclude_bots", &Yes);
     let estimated_seconds = rule(s, "estimated_seconds", &numbers);
@@ -70,6 +80,18 @@ fn rule<K: Kind>(s: &mut Section, key: &str, kind: &K) -> Option<Option<K::Value
     match s.node(key) {
         Some(node) if !node.is_false() => s.look(key, kind).map(Some),
         _ => s.switch(key, None, |_| None),
+    }
+}
+
+/// Refuses a word that is nearly one that the archive writes: it would be looked for and never found.
+fn nearly(s: &Section, key: &str, value: &str, known: &[&str]) {
+    if known.contains(&value) {
+        return;
+    }
+    let same = known.iter().find(|known| known.eq_ignore_ascii_case(value)).copied();
+    if let Some(meant) = same.or_else(|| nearest(value, known.iter().copied())) {
+        let message = format!("`corpus.keep.{key}` has `{value}`, which no game of the archive has");
+        s.refuse(key, &[], message, &format!("did you mean `{meant}`?"));
     }
 }
 

@@ -201,7 +201,7 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         }
         "train" => training(experiment, 1.0),
         "evaluate" => vec![("score.json", score(node, experiment))],
-        _ => vec![("source.json", json!({ "name": "lichess_db_standard_rated_2026-07.pgn.zst", "bytes": 29_000_000_000_u64, "sha256": "5f1e" }).to_string())],
+        _ => vec![("source.json", json!({ "name": "lichess_db_standard_rated_2026-07.pgn.zst", "bytes": 29_000_000_000_u64, "sha256": "5f1e", "verified_by": "the experiment" }).to_string())],
     };
     files(dir, written, &node.stage, wish);
     let made_by = MadeBy {

@@ -34,6 +34,9 @@ struct Origin {
     bytes: u64,
     #[serde(flatten)]
     digest: Digest,
+    /// Who said before what a month's digest must be; none where nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verified_by: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,14 +57,15 @@ impl Stage for Fetch {
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
         let archive = out.join("archive");
         let result = match &self.source {
-            Source::File { blake3, .. } => file(blake3, cx, &archive),
+            Source::File { blake3, .. } => file(blake3, cx, &archive).map(|(name, digest)| (name, digest, None)),
             Source::Month { sha256, .. } => month::fetch(&self.source.name(), sha256.as_deref(), cx, &archive),
         };
-        let (name, digest) = result.inspect_err(|_| {
+        let (name, digest, verified_by) = result.inspect_err(|_| {
             // What is not what was asked for must not lie around to be taken for it.
             fs::remove_file(&archive).ok();
         })?;
-        let origin = Origin { name, bytes: fs::metadata(&archive)?.len(), digest };
+        let verified_by = verified_by.map(str::to_owned);
+        let origin = Origin { name, bytes: fs::metadata(&archive)?.len(), digest, verified_by };
         Ok(fs::write(out.join("source.json"), serde_json::to_vec_pretty(&origin)?)?)
     }
 

@@ -89,6 +89,9 @@ impl Artifact for Inspection {
 fn only_moves(file: &TokenFile, side: &str) -> Result<()> {
     let moves = SPECIAL_TOKENS..VOCABULARY_SIZE as u16;
     for game in 0..file.games() {
+        if !file.is_framed(game) {
+            return Err(refused(side, game, 0, "the game does not stand between <bos> and <eos>"));
+        }
         if let Some(ply) = file.game(game).iter().position(|token| !moves.contains(token)) {
             let token = file.game(game)[ply];
             return Err(refused(side, game, ply, &format!("token {token} stands where a move should")));

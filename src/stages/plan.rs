@@ -1,5 +1,8 @@
 //! The graph, as straight-line code.
 
+use std::collections::BTreeSet;
+
+use crate::corpus::config::Source;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::plan::{Handle, Plan};
@@ -30,14 +33,11 @@ pub fn plan(points: &[Experiment]) -> (Plan, Vec<Handles>) {
 
 fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     plan.point(&e.point);
-    let games = e
-        .corpus
-        .sources
-        .iter()
+    let games = named(&e.corpus.sources)
         .map(|source| {
-            let archive = plan.add(Fetch { source: source.nameless() }, &[("source", "corpus")]);
-            // A label is unique within a point.
-            let name = if e.corpus.sources.len() > 1 { source.nameless().name() } else { String::new() };
+            let name = if e.corpus.sources.len() > 1 { source.name() } else { String::new() };
+            let origins = [("source.month.sha256", "corpus.sha256"), ("source", "corpus")];
+            let archive = plan.add(Fetch { source }, &origins);
             let parse = Parse { archive, keep: e.corpus.keep.clone(), moves: e.corpus.moves, source: name };
             plan.add(parse, &[("keep", "corpus.keep"), ("moves", "corpus.moves")])
         })
@@ -89,4 +89,10 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
         evaluate(plan, e.measure.checkpoint, metric, "measure.final");
     }
     Handles { tokens, trained, scores }
+}
+
+/// The sources under names that are labels, unique within a point: the files' own names where they differ.
+fn named(sources: &[Source]) -> impl Iterator<Item = Source> {
+    let distinct = sources.iter().map(Source::name).collect::<BTreeSet<_>>().len() == sources.len();
+    sources.iter().map(move |source| if distinct { source.clone() } else { source.nameless() })
 }

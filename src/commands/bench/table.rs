@@ -10,6 +10,9 @@ use super::steps::{DECODE, READ, SCAN};
 use crate::text::{bytes, duration, percent, plural, si, thousands};
 use crate::ui::paint::Paint;
 
+/// Less text is read before the threads are well under way.
+const ENOUGH_TEXT: u64 = 64 << 20;
+
 pub(super) fn print(findings: &Findings, paint: Paint) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for line in lines(findings, paint) {
@@ -47,13 +50,14 @@ fn held(findings: &Findings) -> String {
         bytes(findings.part.size())
     };
     format!(
-        "{}: {what}, {}, {} of text; {} in {}, of which {} are kept",
+        "{}: {what}, {}, {} of text; {} read, {} kept ({}) with {}",
         findings.name,
         findings.part.packing,
         bytes(counts.text_bytes),
-        plural("ply", counts.plies),
         plural("game", counts.games),
+        thousands(counts.kept),
         percent(counts.kept as f64 / counts.games as f64, 2),
+        plural("ply", counts.plies),
     )
 }
 
@@ -117,6 +121,10 @@ fn extrapolated(findings: &Findings) -> Vec<String> {
     let Extrapolation { month_by_games, month_by_bytes, target } = findings.extrapolation();
     let by_bytes = month_by_bytes
         .map_or_else(String::new, |seconds| format!(", or {} by its {} on disk", duration(seconds), bytes(MONTH_BYTES)));
+    if findings.counts.text_bytes < ENOUGH_TEXT {
+        let least = bytes(ENOUGH_TEXT);
+        return vec![format!("less than {least} of text: what each round takes says nothing of a month")];
+    }
     let mut lines = vec![format!(
         "a month like July 2026, at the same pace throughout: {} for its {}{by_bytes}",
         duration(month_by_games),

@@ -128,3 +128,14 @@ exclude_duplicate = true
     2 problems
     "#);
 }
+
+#[test]
+fn a_word_that_is_nearly_the_archives_is_refused_and_a_strange_one_is_not() {
+    let folder =
+        asking("[corpus.keep]\nexclude_speeds = [\"bullet\", \"Freestyle\"]\nterminations = [\"Normal\", \"Time forfiet\"]\n");
+    let problems = folder.problems(&[]);
+    for told in ["`bullet`", "did you mean `Bullet`?", "`Time forfiet`", "did you mean `Time forfeit`?", "2 problems"] {
+        assert!(problems.contains(told), "{problems}");
+    }
+    asking("[corpus.keep]\nexclude_speeds = [\"Freestyle\"]\n").loaded(&[]);
+}

@@ -33,9 +33,10 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         if found.sampled() {
             marks.push(Mark::Band { points: samples.iter().map(|(x, share)| (*x, share.low, share.high)).collect(), hue });
         }
-        let half = samples.iter().rev().find(|(_, share)| share.value >= 0.5).map(|(ply, _)| format!("50 % at ply {ply}"));
-        let label = format!("{name}{}", half.map_or_else(String::new, |half| format!(", {half}")));
         let (ply, end) = samples.last()?;
+        // Where the curve goes below one half for good, if it does.
+        let half = samples.iter().rev().find(|(_, share)| share.value >= 0.5).filter(|(half, _)| half < ply);
+        let label = format!("{name}{}", half.map_or_else(String::new, |(half, _)| format!(", 50 % at ply {half}")));
         said.push(format!("{label}, {} at ply {ply}", known_share(found, *end)));
         let points = samples.iter().map(|(x, share)| (*x, share.value)).collect();
         marks.push(Mark::Line { points, hue, stroke, label });

@@ -27,6 +27,8 @@ struct Origin {
     name: String,
     #[serde(default)]
     sha256: Option<String>,
+    #[serde(default)]
+    verified_by: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -88,7 +90,12 @@ impl Point {
                         let fetched = mine("fetch")
                             .filter_map(|outcome| json::<Origin>(&dir(outcome).join("source.json")))
                             .find(|origin| origin.name == source.name());
-                        sha256.clone().or(fetched.and_then(|origin| origin.sha256)).map(|digits| format!("sha256 {digits}"))
+                        let by = fetched.as_ref().map(|origin| match &origin.verified_by {
+                            Some(by) => format!(", as {by} says"),
+                            None => ", which nobody had told before".to_owned(),
+                        });
+                        let digits = sha256.clone().or(fetched.and_then(|origin| origin.sha256));
+                        digits.map(|digits| format!("sha256 {digits}{}", by.unwrap_or_default()))
                     }
                 },
                 report: outcome.and_then(|outcome| json(&dir(outcome).join("report.json"))),

@@ -7,6 +7,7 @@ mod load;
 
 use serde::Deserialize;
 
+use crate::corpus::report::Reason;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::score::{Score, Value};
@@ -214,6 +215,9 @@ impl Point {
             all.ends.other_by_rules += report.ends.other_by_rules;
             all.ends.not_by_rules += report.ends.not_by_rules;
         }
+        // Each names only the reasons that it had: together they stand in the order of the rules.
+        let rules = Reason::ALL.map(Reason::name);
+        all.rejected.sort_by_key(|(name, _)| rules.iter().position(|rule| rule == name));
         Some(all)
     }
 }

@@ -36,15 +36,19 @@ struct Wanted {
     by: &'static str,
 }
 
-/// Puts a month into `archive`; its name and digest.
-pub(super) fn fetch(name: &str, pinned: Option<&str>, cx: &Cx, archive: &Path) -> Result<(String, Digest)> {
+/// Who said what the digest must be, where anybody did.
+type By = Option<&'static str>;
+
+/// Puts a month into `archive`; its name, its digest, and who said what that must be.
+pub(super) fn fetch(name: &str, pinned: Option<&str>, cx: &Cx, archive: &Path) -> Result<(String, Digest, By)> {
     let pinned = pinned.map(|pinned| Wanted { sha256: pinned.to_ascii_lowercase(), by: "the experiment" });
     let here = cx.machine.data.join(name);
     let part = archive.with_extension("part");
     if here.is_file() {
         discard(&part)?;
         clear(&new_resume(&part))?;
-        return Ok((name.to_owned(), Digest::Sha256(link(name, &here, pinned, cx, archive)?)));
+        let (sha256, by) = link(name, &here, pinned, cx, archive)?;
+        return Ok((name.to_owned(), Digest::Sha256(sha256), by));
     }
     let Some(mirror) = cx.machine.mirror() else {
         return Err(Fixable::failed(format!(
@@ -55,14 +59,14 @@ pub(super) fn fetch(name: &str, pinned: Option<&str>, cx: &Cx, archive: &Path) -
         .into());
     };
     take_back(archive, &part)?;
-    let sha256 = download(name, pinned, &Mirror::at(mirror), cx, &part)?;
+    let (sha256, by) = download(name, pinned, &Mirror::at(mirror), cx, &part)?;
     fs::rename(&part, archive)?;
     discard(&part)?;
-    Ok((name.to_owned(), Digest::Sha256(sha256)))
+    Ok((name.to_owned(), Digest::Sha256(sha256), by))
 }
 
 /// Takes a month from the data folder, and makes sure that it is what the archive published.
-fn link(name: &str, here: &Path, pinned: Option<Wanted>, cx: &Cx, archive: &Path) -> Result<String> {
+fn link(name: &str, here: &Path, pinned: Option<Wanted>, cx: &Cx, archive: &Path) -> Result<(String, By)> {
     // What an earlier try left may be the same file by another name: a copy into it would empty both.
     clear(archive)?;
     // A month has tens of gigabytes: it is linked where the store lies on the same disk.
@@ -79,7 +83,7 @@ fn link(name: &str, here: &Path, pinned: Option<Wanted>, cx: &Cx, archive: &Path
     let hint = format!("fetch it again from {ARCHIVE}/{name}");
     verify(&here.display().to_string(), &seen, wanted.as_ref(), hint)?;
     note_unverified(name, wanted.as_ref(), cx.progress);
-    Ok(seen)
+    Ok((seen, wanted.map(|wanted| wanted.by)))
 }
 
 /// A try that ended between the last byte and the commit left the whole file under its last name.
@@ -95,7 +99,7 @@ fn take_back(archive: &Path, part: &Path) -> Result<()> {
 }
 
 /// Fetches a month into `part`, and makes sure that it is what was asked for. What is not is thrown away.
-fn download(name: &str, pinned: Option<Wanted>, mirror: &Mirror, cx: &Cx, part: &Path) -> Result<String> {
+fn download(name: &str, pinned: Option<Wanted>, mirror: &Mirror, cx: &Cx, part: &Path) -> Result<(String, By)> {
     let progress = cx.progress;
     let wait = |wait| wait_or_stop(wait, progress);
     let patience = Patience { wait: &wait, now: &unix_seconds };
@@ -139,7 +143,7 @@ fn download(name: &str, pinned: Option<Wanted>, mirror: &Mirror, cx: &Cx, part: 
         return Err(error);
     }
     note_unverified(name, wanted.as_ref(), progress);
-    Ok(sha256)
+    Ok((sha256, wanted.map(|wanted| wanted.by)))
 }
 
 fn verify(place: &str, seen: &str, wanted: Option<&Wanted>, hint: String) -> Result<()> {
@@ -192,7 +196,7 @@ fn listed_beside(name: &str, cx: &Cx) -> Result<Option<Wanted>> {
     if !list.is_file() {
         return Ok(None);
     }
-    let sha256 = sums::listed(&fs::read_to_string(list)?, name);
+    let sha256 = sums::listed(&String::from_utf8_lossy(&fs::read(list)?), name);
     Ok(sha256.map(|sha256| Wanted { sha256, by: SUMS }))
 }
 
