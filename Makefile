@@ -14,17 +14,18 @@ build: libtorch
 libtorch:
 	scripts/libtorch.sh auto
 
-# Formatting, lints, tests, examples and pages of the documentation. Clippy is the compiler here, so that one
+# Formatting, lints, tests, examples and pages of the documentation, and a bench on a tiny month. Clippy is the compiler here, so that one
 # build of the dependencies serves all four.
 test: export RUSTC_WORKSPACE_WRAPPER = clippy-driver
 test: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 test: export RUSTDOC = $(CURDIR)/scripts/rustdoc
 test: libtorch
 	cargo fmt --check
-	bash -n scripts/libtorch.sh scripts/rustdoc .ci/run
+	bash -n scripts/libtorch.sh scripts/rustdoc scripts/fuzz.sh .ci/run
 	cargo build --locked --bins --tests
 	cargo test --locked --lib --bins --tests
 	cargo test --locked --doc
+	RUSTC_WORKSPACE_WRAPPER= cargo test --locked --manifest-path benches/Cargo.toml --bench corpus
 
 clean:
 	cargo clean
