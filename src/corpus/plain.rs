@@ -48,18 +48,23 @@ pub(super) fn plain(text: &[u8], whole: bool) -> Option<(Game<'_>, Tags<'_>, usi
 
 /// Takes the tag of a line that has one tag and nothing else, and gives the length of the line.
 fn tag_line<'a>(text: &'a [u8], tags: &mut Tags<'a>) -> Option<usize> {
-    // No name of the archive is longer.
-    let name_end = text.iter().take(24).position(|&byte| matches!(byte, b' ' | b'"' | b'\n'))?;
-    if text[name_end] != b' ' || text.get(name_end + 1) != Some(&b'"') {
+    let quote = memchr3(b'"', b'\\', b'\n', text)?;
+    // One space, as always; whoever writes more or other ones is left to the rest.
+    if quote < 3
+        || text[quote] != b'"'
+        || text[quote - 1] != b' '
+        || !text[quote - 2].is_ascii_graphic()
+        || !text[1].is_ascii_graphic()
+    {
         return None;
     }
-    let value = &text[name_end + 2..];
+    let value = &text[quote + 1..];
     let length = memchr3(b'"', b'\\', b'\n', value)?;
     if !value[length..].starts_with(b"\"]\n") {
         return None;
     }
-    tags.set(&text[1..name_end], &value[..length]);
-    Some(name_end + 2 + length + 3)
+    tags.set(&text[1..quote - 1], &value[..length]);
+    Some(quote + 1 + length + 3)
 }
 
 #[cfg(test)]
