@@ -4,7 +4,7 @@
 //! written in another way is left to [`cut`](super::cut), which reads everything; where both read a game, they
 //! read the same.
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr_iter, memchr2, memchr2_iter};
 
 use super::cut::Game;
 use super::tags::Tags;
@@ -18,13 +18,15 @@ pub(super) fn plain(text: &[u8], whole: bool) -> Option<(Game<'_>, Tags<'_>, usi
         return None;
     }
     let mut tags = Tags::default();
-    let mut at = 0;
+    let mut quotes = memchr2_iter(b'"', b'\\', text);
+    let (mut at, mut lines) = (0, 0);
     while text.get(at) == Some(&b'[') {
-        at += tag_line(&text[at..], &mut tags)?;
+        at = tag_line(text, at, quotes.next()?, quotes.next()?, &mut tags)?;
+        lines += 1;
     }
-    let head = at;
-    // A carriage return ends a line too, even inside of a tag.
-    if *text.get(at)? != b'\n' || memchr(b'\r', &text[..head]).is_some() {
+    let head = &text[..at];
+    // A line's end inside of a tag was not looked for so far, and a carriage return is one too.
+    if *text.get(at)? != b'\n' || memchr_iter(b'\n', head).count() != lines || memchr(b'\r', head).is_some() {
         return None;
     }
     at += 1;
@@ -37,7 +39,7 @@ pub(super) fn plain(text: &[u8], whole: bool) -> Option<(Game<'_>, Tags<'_>, usi
         return None;
     }
     at += 1;
-    let game = Game { tags: &text[..head], movetext: &text[head + 1..at] };
+    let game = Game { tags: head, movetext: &text[head.len() + 1..at] };
     let rest = &text[at..];
     match rest {
         b"" if whole => Some((game, tags, at)),
@@ -46,25 +48,17 @@ pub(super) fn plain(text: &[u8], whole: bool) -> Option<(Game<'_>, Tags<'_>, usi
     }
 }
 
-/// Takes the tag of a line that has one tag and nothing else, and gives the length of the line.
-fn tag_line<'a>(text: &'a [u8], tags: &mut Tags<'a>) -> Option<usize> {
-    let quote = memchr3(b'"', b'\\', b'\n', text)?;
-    // One space, as always; whoever writes more or other ones is left to the rest.
-    if quote < 3
-        || text[quote] != b'"'
-        || text[quote - 1] != b' '
-        || !text[quote - 2].is_ascii_graphic()
-        || !text[1].is_ascii_graphic()
-    {
+/// Takes the tag of the line that begins at `at`, given the next two quotes, and says where the next line begins. None
+/// unless the line has one tag and nothing else.
+fn tag_line<'a>(text: &'a [u8], at: usize, open: usize, close: usize, tags: &mut Tags<'a>) -> Option<usize> {
+    let quoted = text[open] == b'"' && text[close] == b'"' && text[close..].starts_with(b"\"]\n");
+    // One space before the value, as always; whoever writes more or others is left to the rest.
+    let spaced = open >= at + 3 && text[open - 1] == b' ' && text[open - 2].is_ascii_graphic() && text[at + 1].is_ascii_graphic();
+    if !quoted || !spaced {
         return None;
     }
-    let value = &text[quote + 1..];
-    let length = memchr3(b'"', b'\\', b'\n', value)?;
-    if !value[length..].starts_with(b"\"]\n") {
-        return None;
-    }
-    tags.set(&text[1..quote - 1], &value[..length]);
-    Some(quote + 1 + length + 3)
+    tags.set(&text[at + 1..open - 1], &text[open + 1..close]);
+    Some(close + 3)
 }
 
 #[cfg(test)]
