@@ -1,5 +1,7 @@
 //! Dates as HTTP writes them, to seconds since 1970.
 
+use chrono::{NaiveDate, NaiveTime};
+
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that RFC 9110 (5.6.7) lets anybody write.
@@ -7,20 +9,14 @@ pub(super) fn unix_seconds(text: &str) -> Option<u64> {
     let (_, rest) = text.trim().split_once(", ")?;
     let fields: Vec<&str> = rest.split(' ').collect();
     let [day, month, year, time, "GMT"] = fields[..] else { return None };
-    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
+    let month = MONTHS.iter().position(|name| *name == month)? as u32 + 1;
     let time: Vec<u64> = time.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
     let [hours, minutes, seconds] = time[..] else { return None };
-    let (day, year) = (day.parse::<u64>().ok()?, year.parse::<u64>().ok()?);
+    let day = NaiveDate::from_ymd_opt(year.parse().ok()?, month, day.parse().ok()?)?.and_time(NaiveTime::MIN).and_utc();
     // 60 is a leap second.
-    let fits = (1..=31).contains(&day) && (1970..=9999).contains(&year) && hours < 24 && minutes < 60 && seconds <= 60;
-    fits.then(|| days(year, month, day) * 86_400 + hours * 3_600 + minutes * 60 + seconds)
-}
-
-/// Days from 1970-01-01 in the Gregorian calendar. The year is taken to begin in March, so that the leap day is its last.
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let of_months = (153 * month + 2) / 5;
-    365 * year + year / 4 - year / 100 + year / 400 + of_months + day - 1 - 719_468
+    let fits = hours < 24 && minutes < 60 && seconds <= 60;
+    let midnight = u64::try_from(day.timestamp()).ok().filter(|_| fits)?;
+    Some(midnight + hours * 3_600 + minutes * 60 + seconds)
 }
 
 #[cfg(test)]

@@ -6,31 +6,9 @@ use rand_chacha::ChaCha8Rng;
 use shakmaty::{ByColor, Color};
 
 use super::config::Clocks;
+pub(crate) use crate::corpus::clock::Speed;
+use crate::corpus::clock::TimeControl;
 use crate::random::{below, unit};
-
-/// The archive's six speeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Speed {
-    UltraBullet,
-    Bullet,
-    Blitz,
-    Rapid,
-    Classical,
-    Correspondence,
-}
-
-impl Speed {
-    /// Whether games of odd kinds may have it: nothing but what is odd about them should set them apart.
-    pub(crate) fn is_ordinary(self) -> bool {
-        matches!(self, Self::Blitz | Self::Rapid)
-    }
-}
-
-impl fmt::Display for Speed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
@@ -57,13 +35,14 @@ impl Control {
     /// The archive sorts games by the time that one of 40 moves may take, in seconds.
     pub(crate) fn speed(self) -> Speed {
         let Self::Clock { base, increment } = self else { return Speed::Correspondence };
-        match base + 40 * increment {
-            0..30 => Speed::UltraBullet,
-            30..180 => Speed::Bullet,
-            180..480 => Speed::Blitz,
-            480..1500 => Speed::Rapid,
-            _ => Speed::Classical,
-        }
+        Speed::of(TimeControl { base_ms: 1000 * base, increment_ms: 1000 * increment })
+    }
+}
+
+impl Speed {
+    /// Whether games of odd kinds may have it: nothing but what is odd about them should set them apart.
+    pub(crate) fn is_ordinary(self) -> bool {
+        matches!(self, Self::Blitz | Self::Rapid)
     }
 }
 

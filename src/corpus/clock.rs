@@ -1,5 +1,7 @@
 //! How much time players had: the `TimeControl` tag, and the speeds that the archive's site makes of it.
 
+use std::fmt;
+
 /// Time for the whole game, and more for each move. Thousandths of a second, since engines play by such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeControl {
@@ -33,8 +35,8 @@ fn thousandths(text: &str) -> Option<u32> {
     whole.parse::<u32>().ok()?.checked_mul(1000)?.checked_add(fraction)
 }
 
-/// Speeds as lichess.org names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The six speeds of lichess.org, quickest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Speed {
     UltraBullet,
     Bullet,
@@ -45,7 +47,7 @@ pub enum Speed {
 }
 
 impl Speed {
-    const ALL: [Self; 6] = [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
+    pub const ALL: [Self; 6] = [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
 
     /// As in tables: `ultraBullet`.
     pub fn name(self) -> &'static str {
@@ -66,7 +68,7 @@ impl Speed {
     }
 
     /// By the estimated seconds, as lichess.org divides them.
-    pub(super) fn of(control: TimeControl) -> Self {
+    pub fn of(control: TimeControl) -> Self {
         match control.estimated_ms() / 1000 {
             ..30 => Self::UltraBullet,
             30..180 => Self::Bullet,
@@ -75,6 +77,13 @@ impl Speed {
             1500..21_600 => Self::Classical,
             _ => Self::Correspondence,
         }
+    }
+}
+
+/// As in the `Event` tag: `UltraBullet`.
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
     }
 }
 

@@ -17,7 +17,7 @@ use super::config::Keep;
 use super::feed::{Halt, Parts, feed};
 use super::games::{Batch, Depth, Reader};
 use super::ordered::{Ordered, Stopped};
-use super::packed::Packed;
+use super::packed::{Packed, Unpacked};
 use super::zstd_frames::Region;
 
 /// Slots that are open at a time, for each thread.
@@ -57,6 +57,8 @@ pub(super) struct Shared {
     pieces: Ordered<Piece>,
     /// Batches to be used again.
     batches: Mutex<Vec<Batch>>,
+    /// Memory for text that is handed over, to be used again.
+    buffers: Mutex<Vec<Vec<u8>>>,
     /// Bytes of the file that were used, over all threads.
     used: AtomicU64,
     /// Time that unpacking took, over all threads.
@@ -88,13 +90,15 @@ impl Shared {
         Duration::from_nanos(self.unpacked_ns.load(Ordering::Relaxed))
     }
 
-    /// One call of a reader, timed and counted.
-    fn timed(&self, before: u64, read: impl FnOnce() -> Result<(usize, u64)>) -> Result<(usize, u64)> {
-        let begun = Instant::now();
-        let (count, position) = read()?;
-        self.unpacked_ns.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        self.used.fetch_add(position - before, Ordering::Relaxed);
-        Ok((count, position))
+    /// Reads what is unpacked, timed and counted.
+    fn timed<'a>(&'a self, unpacked: &'a mut Unpacked) -> impl FnMut(&mut [u8]) -> Result<usize> + 'a {
+        move |text| {
+            let (begun, before) = (Instant::now(), unpacked.position());
+            let count = unpacked.read(text)?;
+            self.unpacked_ns.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            self.used.fetch_add(unpacked.position() - before, Ordering::Relaxed);
+            Ok(count)
+        }
     }
 }
 
@@ -109,6 +113,7 @@ pub(super) fn read<T>(file: &Packed, asked: &Asked, whole: bool, take: impl FnOn
     let shared = Shared {
         pieces: Ordered::new(SLOTS_PER_THREAD * asked.threads as u64 + 1, SLOT_BYTES_MAX),
         batches: Mutex::default(),
+        buffers: Mutex::default(),
         used: AtomicU64::new(0),
         unpacked_ns: AtomicU64::new(0),
     };
@@ -188,13 +193,7 @@ fn read_regions(file: &Packed, asked: &Asked, memory_bytes: u64, regions: &[Regi
                 none => none.insert(file.unpack(memory_bytes).map_err(Halt::Failed)?),
             };
             unpacked.seek(region).map_err(Halt::Failed)?;
-            let mut position = region.bytes.start;
-            let read = |text: &mut [u8]| {
-                let (count, now) = shared.timed(position, || Ok((unpacked.read(text)?, unpacked.position())))?;
-                position = now;
-                Ok(count)
-            };
-            feed(asked.piece_bytes, &mut buffer, read, &mut here)
+            feed(asked.piece_bytes, &mut buffer, shared.timed(unpacked), &mut here)
         };
         match run() {
             Ok(()) => shared.pieces.close(slot),
@@ -237,23 +236,15 @@ struct Handed {
     slot: u64,
     buffer: Vec<u8>,
     games: Range<usize>,
-    /// Where the buffer goes when it was read.
-    back: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 /// Unpacks the whole file and hands it over, a slot for each part.
 fn unpack(file: &Packed, asked: &Asked, sender: SyncSender<Handed>, shared: &Shared) {
     let _home = OnPanic(shared);
-    let mut over = Over { sender, shared, buffers: Arc::default() };
+    let mut over = Over { sender, shared };
     let mut run = || -> Result<(), Halt> {
         let mut unpacked = file.unpack(asked.memory_bytes).map_err(Halt::Failed)?;
-        let mut position = 0;
-        let read = |text: &mut [u8]| {
-            let (count, now) = shared.timed(position, || Ok((unpacked.read(text)?, unpacked.position())))?;
-            position = now;
-            Ok(count)
-        };
-        feed(HANDED_PIECES * asked.piece_bytes, &mut Vec::new(), read, &mut over)
+        feed(HANDED_PIECES * asked.piece_bytes, &mut Vec::new(), shared.timed(&mut unpacked), &mut over)
     };
     if let Err(Halt::Failed(error)) = run() {
         over.alone(Piece::Failed(error)).ok();
@@ -264,7 +255,6 @@ fn unpack(file: &Packed, asked: &Asked, sender: SyncSender<Handed>, shared: &Sha
 struct Over<'a> {
     sender: SyncSender<Handed>,
     shared: &'a Shared,
-    buffers: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Over<'_> {
@@ -287,12 +277,12 @@ impl Parts for Over<'_> {
     }
 
     fn games(&mut self, buffer: &mut Vec<u8>, games: Range<usize>, rest: Range<usize>) -> Result<(), Stopped> {
-        let mut next = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut next = self.shared.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         next.resize(buffer.len(), 0);
         next[..rest.len()].copy_from_slice(&buffer[rest]);
         let slot = self.shared.pieces.open()?;
         let buffer = std::mem::replace(buffer, next);
-        let handed = Handed { slot, buffer, games, back: Arc::clone(&self.buffers) };
+        let handed = Handed { slot, buffer, games };
         self.sender.send(handed).map_err(|_| Stopped)
     }
 }
@@ -303,10 +293,10 @@ fn read_handed(asked: &Asked, handed: &Mutex<Receiver<Handed>>, shared: &Shared)
     let mut reader = Reader::new(asked.keep, asked.depth);
     loop {
         let next = handed.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Handed { slot, buffer, games, back }) = next else { return };
+        let Ok(Handed { slot, buffer, games }) = next else { return };
         let mut batch = shared.batch();
         reader.read(&buffer[games], true, &mut batch);
-        back.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        shared.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
         let bytes = batch.bytes();
         if shared.pieces.push(slot, Piece::Games(batch), bytes).is_err() {
             return;

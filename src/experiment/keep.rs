@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::num::NonZeroU32;
 
+use crate::corpus::clock::Speed;
 use crate::corpus::config::Keep;
 use crate::corpus::date::Date;
 
@@ -16,8 +17,6 @@ use super::tree::{Node, Value};
 const RESULT: Text =
     Text::like("a result: `1-0`, `0-1`, `1/2-1/2` or `*`", |text| matches!(text, "1-0" | "0-1" | "1/2-1/2" | "*"));
 
-/// Speeds as the archive writes them in `Event`; others may stand there on other sites.
-const SPEEDS: [&str; 6] = ["UltraBullet", "Bullet", "Blitz", "Rapid", "Classical", "Correspondence"];
 /// What the archive writes in `Termination`.
 const TERMINATIONS: [&str; 5] = ["Normal", "Time forfeit", "Abandoned", "Rules infraction", "Unterminated"];
 
@@ -27,7 +26,10 @@ pub(super) fn keep(s: &mut Section) -> Option<Keep> {
     let elo = s.get("elo", &numbers);
     let terminations = s.get("terminations", &List(TEXT));
     let plies = s.get("plies", &numbers);
-    for (key, values, known) in [("exclude_speeds", &exclude_speeds, &SPEEDS[..]), ("terminations", &terminations, &TERMINATIONS)]
+    // Other speeds may stand in `Event` on other sites.
+    let speeds = Speed::ALL.map(|speed| speed.to_string());
+    let speeds = speeds.each_ref().map(String::as_str);
+    for (key, values, known) in [("exclude_speeds", &exclude_speeds, &speeds[..]), ("terminations", &terminations, &TERMINATIONS)]
     {
         values.iter().flatten().for_each(|value| nearly(s, key, value, known));
     }
