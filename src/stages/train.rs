@@ -14,7 +14,7 @@ use crate::model::config::ModelConfig;
 use crate::model::device;
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
 use crate::train::config::{Length, Precision, TrainConfig, snapshot_steps};
-use crate::train::files::snapshot_file;
+use crate::train::files::{ema_file, snapshot_file};
 use crate::train::run::{Session, TrainingTokens, train};
 
 use super::encode::Tokens;
@@ -75,7 +75,7 @@ impl Stage for Train {
 fn device_bytes(model: &ModelConfig, train: &TrainConfig, parameters: u64) -> u64 {
     let tokens = u64::from(train.batch) * u64::from(model.context);
     let kind_bytes = match train.precision {
-        Precision::F32 => 4,
+        Precision::F32 | Precision::Tf32 => 4,
         Precision::Bf16 => 2,
     };
     // Two float32 states of the residual stream; two norms, q, k and v, q and k rotated, what attention gives; the gate, its
@@ -93,8 +93,10 @@ impl Trained {
     ///
     /// Where no snapshot was published at the step.
     pub fn weights(&self, checkpoint: Checkpoint) -> Result<PathBuf> {
-        if checkpoint == Checkpoint::Best {
-            return Ok(self.dir.join("best.safetensors"));
+        match checkpoint {
+            Checkpoint::Best => return Ok(self.dir.join("best.safetensors")),
+            Checkpoint::Ema => return Ok(ema_file(&self.dir)),
+            Checkpoint::Last | Checkpoint::Step(_) => (),
         }
         let step = self.step_of(checkpoint)?;
         let path = snapshot_file(&self.dir, step);
@@ -118,7 +120,7 @@ impl Trained {
         };
         match checkpoint {
             Checkpoint::Best => number("best.json", "step"),
-            Checkpoint::Last => number("training.json", "steps"),
+            Checkpoint::Last | Checkpoint::Ema => number("training.json", "steps"),
             Checkpoint::Step(step) => Ok(step),
         }
     }
