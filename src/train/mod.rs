@@ -4,10 +4,12 @@
 //! with the same bits as one that was never stopped.
 
 pub mod bench;
+pub mod best;
 pub mod checkpoint;
 pub mod config;
 pub mod files;
 pub mod gates;
+pub mod grow;
 pub mod matmul;
 pub mod optimiser;
 pub mod run;
