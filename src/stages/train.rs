@@ -38,8 +38,9 @@ pub struct Trained {
 
 impl Stage for Train {
     const NAME: &'static str = "train";
-    // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed.
-    const VERSION: u32 = 2;
+    // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed. 3: a step that accumulates has
+    // the windows that it has in one pass.
+    const VERSION: u32 = 3;
     const RESUMES: bool = true;
     type Output = Trained;
 

@@ -9,6 +9,8 @@ pub mod checkpoint;
 pub mod config;
 pub mod files;
 pub mod gates;
+#[cfg(test)]
+mod golden;
 pub mod grow;
 pub mod matmul;
 pub mod optimiser;
