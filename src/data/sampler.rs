@@ -57,6 +57,11 @@ impl Sampler {
         self.windows
     }
 
+    /// Windows in one step.
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
     /// The starts of the windows of a step, in tokens; `starts` is cleared first.
     pub fn starts(&self, step: u64, starts: &mut Vec<u64>) {
         starts.clear();

@@ -11,6 +11,7 @@ use anyhow::Result;
 use tch::Device;
 
 use crate::error::Fixable;
+use crate::ranks::Here;
 
 /// What the machine settings ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,26 @@ pub fn open(name: &str, threads: usize, cuda: Option<&Path>) -> Result<Device> {
     tch::set_num_threads(threads.max(1) as i32);
     keep_memory();
     Ok(device)
+}
+
+/// Opens the device of one of several ranks on a machine: of `cuda` and `auto`, each rank takes one of its own in their order;
+/// a device that is named by its number, and the CPU, they share.
+///
+/// # Errors
+///
+/// As [`open`]; and where there are fewer devices than ranks.
+pub fn open_among(name: &str, here: Here, threads: usize) -> Result<Device> {
+    let device = open(name, threads, None)?;
+    if here.size == 1 || !device.is_cuda() || name.contains(':') {
+        return Ok(device);
+    }
+    let found = tch::Cuda::device_count().max(0) as usize;
+    if here.size > found {
+        return Err(Fixable::usage(format!("{} ranks want a device each, and this machine has {found}", here.size))
+            .hint(format!("set ranks = {found}, or share one by its number: device = \"cuda:0\""))
+            .into());
+    }
+    open(&format!("cuda:{}", here.rank), threads, None)
 }
 
 /// Tells the allocator to keep what is freed: the next step asks for just as much, and fresh pages cost it a fault each (a

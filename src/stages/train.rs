@@ -41,15 +41,17 @@ impl Stage for Train {
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
         let tokens = cx.open(self.tokens)?;
-        let threads = cx.machine.threads();
+        let here = cx.ranks.here();
+        let threads = (cx.machine.threads() / here.size).max(1);
         let start = Instant::now();
         let session = Session {
-            device: device::open(&cx.machine.device, threads, None)?,
+            device: device::open_among(&cx.machine.device, here, threads)?,
             threads,
             checkpoint_every: Duration::try_from_secs_f64(cx.machine.checkpoint_minutes * 60.0)
                 .context("the minutes between two checkpoints are no time")?,
             clock: &|| start.elapsed(),
             progress: cx.progress,
+            ranks: cx.ranks,
         };
         let tokens = TrainingTokens { train: tokens.train.tokens(), validation: tokens.validation.tokens() };
         train(&self.train, &self.model, tokens, out, session)

@@ -5,6 +5,7 @@
 
 pub mod checkpoint;
 pub mod config;
+pub mod exchange;
 pub mod files;
 pub mod gates;
 pub mod matmul;

@@ -3,10 +3,13 @@
 use super::*;
 use crate::error::{Exit, exit_of};
 use crate::progress::{Tick, silent};
+use crate::ranks::Alone;
 use crate::train::config::Validate;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
+
+mod shared;
 
 const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
 
@@ -20,8 +23,14 @@ fn run(config: &TrainConfig, out: &Path, stops: &[u64]) -> Result<()> {
     let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
     let start = Instant::now();
     let clock = || start.elapsed();
-    let session =
-        Session { device: Device::Cpu, threads: 1, checkpoint_every: Duration::from_hours(1), clock: &clock, progress: silent() };
+    let session = Session {
+        device: Device::Cpu,
+        threads: 1,
+        checkpoint_every: Duration::from_hours(1),
+        clock: &clock,
+        progress: silent(),
+        ranks: &Alone,
+    };
     for &at in stops {
         // The clock counts questions: a deterministic way to be interrupted somewhere in the middle.
         let (asked, stop) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -100,6 +109,7 @@ fn what_a_killed_process_wrote_after_its_checkpoint_is_forgotten() {
         checkpoint_every: Duration::from_hours(1),
         clock: &clock,
         progress: Progress::new(&tell, &stop),
+        ranks: &Alone,
     };
     for _ in 0..4 {
         train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
@@ -151,7 +161,8 @@ fn checkpoints_before_the_first_validation_leave_room_for_the_best_weights() {
     let start = Instant::now();
     let clock = || start.elapsed();
     for (out, checkpoint_every) in [(&often, Duration::ZERO), (&rarely, Duration::from_hours(1))] {
-        let session = Session { device: Device::Cpu, threads: 1, checkpoint_every, clock: &clock, progress: silent() };
+        let session =
+            Session { device: Device::Cpu, threads: 1, checkpoint_every, clock: &clock, progress: silent(), ranks: &Alone };
         let config = TrainConfig { validate: Validate { every: 5, batches: 2 }, ..config() };
         train(&config, &MODEL, tokens, out.path(), session).expect("it trains");
     }
@@ -176,6 +187,7 @@ fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
         checkpoint_every: Duration::from_hours(1),
         clock: &clock,
         progress: Progress::new(&tell, &stop),
+        ranks: &Alone,
     };
     train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
     let checkpoint = std::fs::read_dir(out.join("checkpoints")).expect("a folder").next().expect("one").expect("read").path();
