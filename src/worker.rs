@@ -200,7 +200,7 @@ impl Worker {
     fn crash(&mut self, label: &str) -> anyhow::Error {
         self.requests = None;
         let status = self.child.wait();
-        let killed = status.as_ref().is_ok_and(|status| status.signal() == Some(libc::SIGKILL));
+        let killed = status.as_ref().is_ok_and(|status| signal_of(*status) == Some(libc::SIGKILL));
         let ended = status.map_or_else(|error| format!("ended: {error}"), how);
         let words = self.last_words.lock().expect("no holder panics").join("\n  ");
         let may_lack_memory = killed || words.contains("memory allocation");
@@ -230,8 +230,13 @@ impl Drop for Worker {
     }
 }
 
+/// The signal that ended it, or one of its ranks: `mpirun` ends with 128 more, as a shell.
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    status.signal().or_else(|| status.code().map(|code| code - 128).filter(|signal| (1..=64).contains(signal)))
+}
+
 fn how(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
+    match (signal_of(status), status.code()) {
         (Some(signal), _) => format!("was killed by signal {signal}"),
         (None, Some(code)) => format!("exited with code {code}"),
         (None, None) => "ended".to_owned(),

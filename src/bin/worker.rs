@@ -92,7 +92,8 @@ fn hear() -> Receiver<(Request, String)> {
     todo
 }
 
-/// How long a rank that failed leaves rank 0 to say so itself: most failures are those of all ranks.
+/// How long a rank that failed waits before it ends all: most failures are those of all ranks, and then rank 0 says so itself;
+/// else this one's words need a moment to be passed on.
 #[cfg(feature = "mpi")]
 const LAST_WORD: std::time::Duration = std::time::Duration::from_secs(2);
 
@@ -111,10 +112,10 @@ fn follow(ranks: &dyn Ranks) -> Result<()> {
         if let Err(failure) = worked.map_err(|error| failure_of(&error))
             && failure.exit != Exit::Interrupted
         {
-            std::thread::sleep(LAST_WORD);
             let hint = failure.hint.map_or_else(String::new, |hint| format!("; {hint}"));
             // The runner keeps a worker's last words. If they cannot be written, nobody listens.
             writeln!(std::io::stderr(), "rank {} of {}: {}{hint}", ranks.rank(), ranks.size(), failure.message).ok();
+            std::thread::sleep(LAST_WORD);
             ranks.abort();
         }
     }

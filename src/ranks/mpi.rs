@@ -55,7 +55,8 @@ impl Ranks for World {
 
     fn sum(&self, numbers: &mut [f32]) -> Result<()> {
         let mut sums = self.sums.borrow_mut();
-        sums.resize(AT_ONCE.min(numbers.len()).max(sums.len()), 0.0);
+        let length = sums.len().max(numbers.len().min(AT_ONCE));
+        sums.resize(length, 0.0);
         for some in numbers.chunks_mut(AT_ONCE) {
             let sums = &mut sums[..some.len()];
             self.all.all_reduce_into(&*some, sums, SystemOperation::sum());
