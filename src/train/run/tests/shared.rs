@@ -82,6 +82,21 @@ fn two_and_four_ranks_have_the_curve_of_one_process() {
     }
 }
 
+/// An exact answer where the one above has room: what is added up in one order is the same to the bit, however the training
+/// goes. Passes of the sampler `epoch` follow one another, so that smaller ones are the rows of larger ones.
+#[test]
+fn ranks_that_share_a_batch_are_one_process_that_accumulates_their_shares_to_the_bit() {
+    for size in [2, 4_u32] {
+        let config = TrainConfig { sampler: crate::train::config::Sampler::Epoch, accumulate: 1, ..config() };
+        let accumulated = TrainConfig { batch: BATCH / size, accumulate: size, ..config.clone() };
+        let (ranks, alone) = (shared(&config, &[size as usize]), shared(&accumulated, &[1]));
+        let [ranks, alone] = [files(ranks.path()), files(alone.path())];
+        for name in [CURVE, "snapshots/step-00000025.safetensors", "snapshots/step-00000050.safetensors"] {
+            assert!(ranks[name] == alone[name], "{name} of {size} ranks");
+        }
+    }
+}
+
 #[test]
 fn ranks_stop_at_one_step_and_another_number_of_them_goes_on() {
     let alone = shared(&config(), &[1]);
