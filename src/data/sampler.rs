@@ -36,8 +36,7 @@ impl Sampler {
     ///
     /// Where the file has fewer than `context` + 1 tokens.
     pub fn windows(tokens: u64, context: u32, batch: u32, seed: u64) -> Result<Self> {
-        let starts = room(tokens, context)?;
-        Ok(Self { order: Order::Random, windows: starts, context: context.into(), batch: batch.into(), seed })
+        Ok(Self { context: context.into(), ..Self::drawn(room(tokens, context)?, batch, seed) })
     }
 
     /// Windows side by side, each once per pass, in a seeded order that changes from pass to pass. `batch` windows a
@@ -49,7 +48,22 @@ impl Sampler {
     pub fn epoch(tokens: u64, context: u32, batch: u32, seed: u64) -> Result<Self> {
         room(tokens, context)?;
         let windows = (tokens - 1) / u64::from(context);
-        Ok(Self { order: Order::Permuted, windows, context: context.into(), batch: batch.into(), seed })
+        Ok(Self { context: context.into(), ..Self::permuted(windows, batch, seed) })
+    }
+
+    /// Random ones of `windows` windows that are known by number, with replacement; [`starts`](Self::starts) gives numbers.
+    pub fn drawn(windows: u64, batch: u32, seed: u64) -> Self {
+        Self { order: Order::Random, windows, context: 1, batch: batch.into(), seed }
+    }
+
+    /// Each of `windows` windows that are known by number once per pass; [`starts`](Self::starts) gives numbers.
+    pub fn permuted(windows: u64, batch: u32, seed: u64) -> Self {
+        Self { order: Order::Permuted, windows, context: 1, batch: batch.into(), seed }
+    }
+
+    /// Windows in one step.
+    pub fn batch(&self) -> u64 {
+        self.batch
     }
 
     /// Windows that there are to choose from: starts, or windows in one pass.

@@ -6,12 +6,16 @@
 pub mod bench;
 pub mod checkpoint;
 pub mod config;
+mod copies;
 pub mod files;
 pub mod gates;
+pub mod loader;
 pub mod matmul;
 pub mod optimiser;
+pub mod rows;
 pub mod run;
 pub mod schedule;
+mod slot;
 pub mod speed;
 pub mod trainer;
 pub mod validation;

@@ -11,14 +11,16 @@ use serde_json::json;
 use tch::Device;
 
 use super::checkpoint::{self, Best, State};
-use super::config::TrainConfig;
+use super::config::{Length, TrainConfig};
 use super::files::{
     CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
 };
+use super::rows::epoch_tokens;
 use super::speed::{LAP, Laps, median};
 use super::trainer::{Launched, Trainer};
 use super::windows::Windows;
 use super::{matmul, validation};
+use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
@@ -28,8 +30,8 @@ use crate::progress::Progress;
 /// The streams of a training: games as `<bos>` moves `<eos>`, back to back.
 #[derive(Clone, Copy)]
 pub struct TrainingTokens<'a> {
-    pub train: &'a [u16],
-    pub validation: &'a [u16],
+    pub train: TokenStream<'a>,
+    pub validation: TokenStream<'a>,
 }
 
 /// Where and how a training runs: nothing here decides the weights.
@@ -60,9 +62,12 @@ const DONE: &str = "training.json";
 pub fn train(config: &TrainConfig, model: &ModelConfig, tokens: TrainingTokens, out: &Path, session: Session) -> Result<()> {
     check(config)?;
     if !out.join(DONE).exists() {
-        let mut run = Run::open(config, tokens, model, out, session)?;
-        run.go()?;
-        run.finish(tokens)?;
+        std::thread::scope(|scope| {
+            let mut run = Run::open(config, tokens, model, out, session)?;
+            run.trainer.ahead(scope)?;
+            run.go()?;
+            run.finish(tokens)
+        })?;
     }
     // All is there; what is left of the way to it goes.
     checkpoint::remove(out)?;
@@ -99,7 +104,10 @@ impl<'a> Run<'a> {
         fs_err::create_dir_all(out.join("snapshots"))?;
         fs_err::create_dir_all(out.join("best"))?;
         write_json(&out.join("model.json"), model)?;
-        let steps = config.steps(model.context, tokens.train.len() as u64);
+        let steps = match config.length {
+            Length::Steps(steps) => steps,
+            Length::Epochs(_) => config.steps(model.context, epoch_tokens(config.packing, tokens.train, model.context)?),
+        };
         let saved = checkpoint::newest(out, model, session.device).map_err(|error| unusable(out, error))?;
         let state = saved.as_ref().map_or_else(State::default, |saved| saved.state);
         belongs(out, state, steps).map_err(|error| unusable(out, error))?;
@@ -110,9 +118,14 @@ impl<'a> Run<'a> {
                 Trainer::new(config, saved.decoder, tokens.train, steps)?.at(state.step, &saved.moments)
             }
         };
+        if let Some(packed) = trainer.packed() {
+            session.progress.note(packed.told(model.context));
+        }
+        let validation_windows =
+            Windows::fixed(VALIDATION_SEED, config.batch, config.packing, tokens.validation, model.context, session.device)?;
         let now = (session.clock)();
         Ok(Self {
-            validation_windows: Windows::fixed(VALIDATION_SEED, config.batch, tokens.validation, model.context, session.device)?,
+            validation_windows,
             curve: Lines::open(&out.join(CURVE), state.curve)?,
             validation: Lines::open(&out.join(VALIDATION), state.validation)?,
             speed: Lines::open(&out.join(SPEED), state.speed)?,
@@ -247,14 +260,17 @@ impl<'a> Run<'a> {
         write_json(&self.out.join("device.json"), &self.device_facts()?)?;
         sync_dir(self.out)?;
         let model = self.trainer.decoder.config();
-        let facts = json!({
+        let mut facts = json!({
             "steps": self.trainer.steps(),
             "tokens_per_step": self.config.tokens_per_step(model.context),
             "parameters": model.parameters(),
             "flops_per_token": model.flops_per_token(),
-            "train_tokens": tokens.train.len(),
-            "validation_tokens": tokens.validation.len(),
+            "train_tokens": tokens.train.tokens.len(),
+            "validation_tokens": tokens.validation.tokens.len(),
         });
+        if let Some(packed) = self.trainer.packed() {
+            facts["packing"] = packed.facts();
+        }
         write_json(&self.out.join(DONE), &facts)
     }
 

@@ -1,14 +1,18 @@
 //! One optimiser step after another. What is told of them, and when to stop, is the caller's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::Scope;
 
 use anyhow::{Result, anyhow};
 use tch::{Device, Tensor};
 
 use super::config::TrainConfig;
 use super::files::CurvePoint;
+use super::loader::{Loader, Taken};
 use super::optimiser::Optimiser;
-use super::windows::{Batch, Windows};
+use super::windows::Windows;
+use crate::data::packing::Packed;
+use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
@@ -20,6 +24,8 @@ pub struct Trainer<'a> {
     pub optimiser: Optimiser,
     config: &'a TrainConfig,
     windows: Windows<'a>,
+    /// Where batches come from; without it, each is made when it is asked for.
+    loader: Option<Loader>,
     step: u64,
     steps: u64,
 }
@@ -39,10 +45,10 @@ impl<'a> Trainer<'a> {
     /// # Errors
     ///
     /// Where the tokens are too few for one window.
-    pub fn new(config: &'a TrainConfig, decoder: Decoder, tokens: &'a [u16], steps: u64) -> Result<Self> {
+    pub fn new(config: &'a TrainConfig, decoder: Decoder, tokens: impl Into<TokenStream<'a>>, steps: u64) -> Result<Self> {
         let windows = Windows::training(config, tokens, decoder.config().context, decoder.device())?;
         let optimiser = Optimiser::new(config, decoder.weights());
-        Ok(Self { decoder, optimiser, config, windows, step: 0, steps })
+        Ok(Self { decoder, optimiser, config, windows, loader: None, step: 0, steps })
     }
 
     /// Goes on after `step`, with the moments of then; the decoder has the weights of then already.
@@ -51,6 +57,24 @@ impl<'a> Trainer<'a> {
         self.step = step;
         self.optimiser.restore(step, moments);
         self
+    }
+
+    /// Has the batches from here on filled ahead, by a thread of `scope` that ends with the trainer. They are the same ones.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no memory for them, or no thread.
+    pub fn ahead<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> Result<()>
+    where
+        'a: 'scope,
+    {
+        self.loader = Some(Loader::start(scope, &self.windows, self.step * u64::from(self.config.accumulate))?);
+        Ok(())
+    }
+
+    /// The windows of whole games, where the training is of those.
+    pub fn packed(&self) -> Option<&Packed<'a>> {
+        self.windows.packed()
     }
 
     /// Steps done.
@@ -62,7 +86,7 @@ impl<'a> Trainer<'a> {
         self.steps
     }
 
-    /// Tokens trained on.
+    /// Tokens trained on, padding of packed windows counted as they are: it takes as long.
     pub fn tokens(&self) -> u64 {
         self.step * self.config.tokens_per_step(self.decoder.config().context)
     }
@@ -92,14 +116,22 @@ impl<'a> Trainer<'a> {
         Ok(Tensor::f_stack(&[mean, norm], 0)?)
     }
 
-    /// The gradients of one forward pass, and its share of the mean loss.
+    /// The gradients of one forward pass, and its share of the mean loss over all targets of the step.
     fn pass(&self, pass: u64) -> Result<(Vec<Tensor>, Tensor)> {
-        let Batch { inputs_bt, targets_bt } = self.windows.batch(pass)?;
-        let mut loss = self.decoder.loss(self.config.precision, &inputs_bt, &targets_bt);
-        if self.config.accumulate > 1 {
-            loss = loss.f_div_scalar(f64::from(self.config.accumulate))?;
+        // Until the end: the backward pass still looks at the batch.
+        let batch = self.batch(pass)?;
+        let mut loss = batch.loss(&self.decoder, self.config.precision);
+        if batch.targets.here != batch.targets.step {
+            loss = loss.f_div_scalar(batch.shares())?;
         }
         Ok((self.optimiser.gradients(&loss)?, loss.f_detach()?))
+    }
+
+    fn batch(&self, pass: u64) -> Result<Taken<'_>> {
+        match &self.loader {
+            Some(loader) => loader.take(pass),
+            None => self.windows.batch(pass).map(Taken::from),
+        }
     }
 
     fn explained(&self, error: anyhow::Error) -> anyhow::Error {

@@ -12,6 +12,7 @@ mod experiments;
 mod keys;
 mod layers;
 mod linking;
+mod loader;
 mod mirror;
 mod month;
 mod months;

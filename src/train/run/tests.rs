@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+mod packed;
+
 const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
 
 fn config() -> TrainConfig {
@@ -17,7 +19,7 @@ fn config() -> TrainConfig {
 /// Trains to the end, after tries that are asked to stop once they looked at the clock so many times.
 fn run(config: &TrainConfig, out: &Path, stops: &[u64]) -> Result<()> {
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
     let start = Instant::now();
     let clock = || start.elapsed();
     let session =
@@ -91,7 +93,7 @@ fn what_a_killed_process_wrote_after_its_checkpoint_is_forgotten() {
     let killed = tempfile::tempdir().expect("a folder");
     let out = killed.path();
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
     let (start, stop) = (Instant::now(), AtomicBool::new(true));
     let (clock, tell) = (|| start.elapsed(), |_: Tick| ());
     let session = Session {
@@ -146,7 +148,7 @@ fn accumulated_passes_make_the_step_of_one_large_batch() {
 #[test]
 fn checkpoints_before_the_first_validation_leave_room_for_the_best_weights() {
     let tokens: Vec<u16> = (0..200).map(|at| 3 + at % 7).collect();
-    let tokens = TrainingTokens { train: &tokens, validation: &tokens };
+    let tokens = TrainingTokens { train: (&tokens).into(), validation: (&tokens).into() };
     let (often, rarely) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let start = Instant::now();
     let clock = || start.elapsed();
@@ -163,7 +165,7 @@ fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path();
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
     let (start, asked, stop) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
     let clock = || {
         stop.store(asked.fetch_add(1, Ordering::Relaxed) >= 8, Ordering::Relaxed);
