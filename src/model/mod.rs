@@ -9,6 +9,8 @@ pub mod decoder;
 pub mod device;
 pub mod event;
 mod init;
+#[cfg(test)]
+mod laws;
 mod layers;
 #[cfg(test)]
 pub(crate) mod reference;

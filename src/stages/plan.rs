@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::corpus::config::Source;
 use crate::experiment::Experiment;
+use crate::growth;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::plan::{Handle, Plan};
-use crate::train::config::{Length, Snapshots, TrainConfig, Validate};
+use crate::train::config::{LearningRate, Length, Schedule, Snapshots, TrainConfig, Validate};
 
 use super::encode::{Encode, Tokens};
 use super::evaluate::{Evaluate, Score};
@@ -28,7 +29,19 @@ pub struct Handles {
 pub fn plan(points: &[Experiment]) -> (Plan, Vec<Handles>) {
     let mut plan = Plan::default();
     let handles = points.iter().map(|experiment| point(&mut plan, experiment)).collect();
+    growth::order(&mut plan);
     (plan, handles)
+}
+
+/// The part of a training whose rates are those of any longer one, as a training of its own, and its steps.
+fn trunk(train: &TrainConfig) -> Option<(u64, TrainConfig)> {
+    let (Length::Steps(steps), rate @ LearningRate { schedule: Schedule::Wsd { .. }, .. }) = (train.length, train.learning_rate)
+    else {
+        return None;
+    };
+    let trunk = rate.trunk(steps);
+    let constant = LearningRate { schedule: Schedule::Constant, floor: rate.peak, ..rate };
+    (trunk > 0).then(|| (trunk, TrainConfig { length: Length::Steps(trunk), learning_rate: constant, ..train.clone() }))
 }
 
 fn point(plan: &mut Plan, e: &Experiment) -> Handles {
@@ -69,11 +82,15 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
         plan.gate(gate);
     }
 
-    let train = Train { tokens, model: e.model.clone(), train: e.train.clone() };
+    let trunk = trunk(&e.train).map(|(steps, train)| {
+        let trunk = Train { tokens, model: e.model.clone(), train, trunk: None };
+        (steps, plan.add(trunk, &[("model", "model"), ("train", "train")]))
+    });
+    let train = Train { tokens, model: e.model.clone(), train: e.train.clone(), trunk: trunk.map(|(_, trunk)| trunk) };
     let trained = plan.add(train, &[("model", "model"), ("train", "train")]);
 
     let mut scores = Vec::new();
-    let mut evaluate = |plan: &mut Plan, checkpoint, metric: Metric, section: &str| {
+    let mut evaluate = |plan: &mut Plan, trained, checkpoint, metric: Metric, section: &str| {
         let origin = format!("{section}.{}", metric.name());
         let field = format!("metric.{}", metric.name().replace('_', "-"));
         let (metric_version, model) = (metric.version(), Some(e.model.clone()));
@@ -82,11 +99,13 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     };
     for step in e.snapshot_steps() {
         for &metric in &e.measure.snapshots {
-            evaluate(plan, Checkpoint::Step(step), metric, "measure.snapshots");
+            // Snapshots of a trunk are those of every training that shares it.
+            let of = trunk.filter(|(steps, _)| step <= *steps).map_or(trained, |(_, trunk)| trunk);
+            evaluate(plan, of, Checkpoint::Step(step), metric, "measure.snapshots");
         }
     }
     for &metric in &e.measure.last {
-        evaluate(plan, e.measure.checkpoint, metric, "measure.final");
+        evaluate(plan, trained, e.measure.checkpoint, metric, "measure.final");
     }
     Handles { tokens, trained, scores }
 }

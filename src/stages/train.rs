@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::error::Fixable;
+use crate::growth;
 use crate::measure::metric::Checkpoint;
 use crate::model::config::ModelConfig;
 use crate::model::device;
-use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
-use crate::train::config::{Length, Precision, TrainConfig, snapshot_steps};
+use crate::plan::{Artifact, Cost, Cx, Growth, Handle, Stage};
+use crate::train::config::{Length, Precision, Schedule, TrainConfig, snapshot_steps};
 use crate::train::files::{ema_file, snapshot_file};
 use crate::train::run::{Session, TrainingTokens, train};
 
@@ -24,6 +25,9 @@ pub struct Train {
     pub tokens: Handle<Tokens>,
     pub model: ModelConfig,
     pub train: TrainConfig,
+    /// The part before the decay, which trainings of other lengths share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trunk: Option<Handle<Trained>>,
 }
 
 pub struct Trained {
@@ -34,13 +38,18 @@ pub struct Trained {
 
 impl Stage for Train {
     const NAME: &'static str = "train";
-    // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed.
-    const VERSION: u32 = 2;
+    // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed. 3: a step that accumulates has
+    // the windows that it has in one pass.
+    const VERSION: u32 = 3;
     const RESUMES: bool = true;
     type Output = Trained;
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
         let tokens = cx.open(self.tokens)?;
+        let from = match self.trunk {
+            Some(trunk) => Some(cx.open(trunk)?.dir),
+            None => growth::start(cx.node, cx.store).map(|start| cx.store.dir(Self::NAME, start.key)),
+        };
         let threads = cx.machine.threads();
         let start = Instant::now();
         let session = Session {
@@ -48,6 +57,7 @@ impl Stage for Train {
             threads,
             checkpoint_every: Duration::try_from_secs_f64(cx.machine.checkpoint_minutes * 60.0)
                 .context("the minutes between two checkpoints are no time")?,
+            from: from.as_deref(),
             clock: &|| start.elapsed(),
             progress: cx.progress,
         };
@@ -57,15 +67,45 @@ impl Stage for Train {
 
     /// Unknown where the length is told in epochs: the tokens are not counted yet.
     fn cost(&self) -> Cost {
+        let trunk = match (self.trunk, self.train.length) {
+            (Some(_), Length::Steps(steps)) => self.train.learning_rate.trunk(steps),
+            _ => 0,
+        };
         let Length::Steps(steps) = self.train.length else { return Cost::default() };
         let parameters = self.model.parameters() + self.model.embedding_parameters();
-        let tokens = steps as f64 * self.train.tokens_per_step(self.model.context) as f64;
+        let tokens = (steps - trunk) as f64 * self.train.tokens_per_step(self.model.context) as f64;
         let weights = 1 + snapshot_steps(steps, self.train.snapshots.every).len() as u64;
         Cost {
             flops: tokens * self.model.flops_per_token() as f64,
             input_bytes: 0,
             disk_bytes: weights * 4 * parameters,
             device_bytes: device_bytes(&self.model, &self.train, parameters),
+        }
+    }
+
+    fn growth(&self) -> Option<Growth> {
+        let refused = match self.train.learning_rate.schedule {
+            Schedule::Constant => None,
+            Schedule::Cosine => {
+                Some("under a cosine every rate depends on the length; constant and wsd can be made longer".to_owned())
+            }
+            // It begins at its trunk.
+            Schedule::Wsd { .. } => return None,
+        };
+        Some(Growth {
+            size: "/with/train/length/steps".to_owned(),
+            unit: "steps".to_owned(),
+            // The last step is validated in any case, which a longer training would not do elsewhere.
+            multiple_of: self.train.validate.every,
+            refused,
+        })
+    }
+
+    fn detail(&self) -> String {
+        match (self.train.learning_rate.schedule, self.train.length) {
+            // It may stand beside the training whose trunk it is.
+            (Schedule::Constant, Length::Steps(steps)) => format!("to step {steps}"),
+            _ => String::new(),
         }
     }
 }
@@ -162,7 +202,7 @@ mod tests {
             let split = Split { validation: 0.03, by: SplitBy::Draw, seed: 1 };
             let tokens = bench.make(Encode { games, moves: None, split });
             let model = ModelConfig { layers: 1, heads: 1, width: 8, hidden: 8, context };
-            let (error, _) = bench.fail(Train { tokens, model, train: TrainConfig::tiny() });
+            let (error, _) = bench.fail(Train { tokens, model, train: TrainConfig::tiny(), trunk: None });
             let wanted = format!("drawing {side} windows: a window of `{context}` tokens and its targets do not fit into ");
             assert!(format!("{error:#}").starts_with(&wanted), "{error:#}");
             assert_eq!(hint_of(&error).as_deref(), Some(hint));

@@ -4,11 +4,15 @@
 //! with the same bits as one that was never stopped.
 
 pub mod bench;
+pub mod best;
 pub mod checkpoint;
 pub mod config;
 mod copies;
 pub mod files;
 pub mod gates;
+#[cfg(test)]
+mod golden;
+pub mod grow;
 pub mod loader;
 pub mod matmul;
 pub mod optimiser;

@@ -79,10 +79,10 @@ impl<'a> Rows<'a> {
         Ok(Self { tokens: stream.tokens, sampler, packed, context: context as usize, passes: 1, here })
     }
 
-    /// So many batches make one step.
+    /// So many batches make one step, which has the windows that it has as one batch of all of them.
     #[must_use]
     pub fn per_step(self, passes: u32) -> Self {
-        Self { passes: u64::from(passes.max(1)), ..self }
+        Self { passes: u64::from(passes.max(1)), sampler: self.sampler.accumulated(passes), ..self }
     }
 
     /// Only these rows of each batch.

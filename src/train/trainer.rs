@@ -6,7 +6,7 @@ use std::thread::Scope;
 use anyhow::{Result, anyhow};
 use tch::{Device, Tensor};
 
-use super::config::TrainConfig;
+use super::config::{Precision, TrainConfig};
 use super::files::CurvePoint;
 use super::loader::{Loader, Taken};
 use super::optimiser::Optimiser;
@@ -46,6 +46,7 @@ impl<'a> Trainer<'a> {
     ///
     /// Where the tokens are too few for one window.
     pub fn new(config: &'a TrainConfig, decoder: Decoder, tokens: impl Into<TokenStream<'a>>, steps: u64) -> Result<Self> {
+        shim::allow_tf32(config.precision == Precision::Tf32)?;
         let windows = Windows::training(config, tokens, decoder.config().context, decoder.device())?;
         let optimiser = Optimiser::new(config, decoder.weights());
         Ok(Self { decoder, optimiser, config, windows, loader: None, step: 0, steps })
