@@ -13,6 +13,7 @@ mod growth;
 mod keys;
 mod layers;
 mod linking;
+mod loader;
 mod mirror;
 mod month;
 mod months;
