@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,10 @@ extern "C" {
 
 void philidor_free(char *message) { std::free(message); }
 
-// One step of AdamW on all tensors at once; `step` counts from 1 and is the same float32 scalar for all.
+// One step of AdamW on all tensors at once; `step` counts from 1 and is the same float32 scalar for all. Where `skip` is not
+// null and is 1 on the device, a float32 scalar, nothing changes.
 char *philidor_adamw(Handles weights, Handles gradients, Handles first, Handles second, std::size_t count, const at::Tensor *step,
-                     double rate, double beta1, double beta2, double decay, double eps) {
+                     double rate, double beta1, double beta2, double decay, double eps, const at::Tensor *skip) {
   return guarded([&] {
     c10::NoGradGuard no_grad;
     const auto w = list(weights, count), g = list(gradients, count), m = list(first, count), v = list(second, count);
@@ -54,7 +56,7 @@ char *philidor_adamw(Handles weights, Handles gradients, Handles first, Handles 
         TORCH_CHECK(w[i].sizes() == other->sizes() && w[i].strides() == other->strides() && w[i].scalar_type() == other->scalar_type(),
                     "AdamW: a weight of ", w[i].sizes(), " meets a tensor of ", other->sizes(), ", or another layout or dtype");
     at::_fused_adamw_(w, g, m, v, {}, std::vector<at::Tensor>(count, *step), rate, beta1, beta2, decay, eps, /*amsgrad=*/false,
-                      /*maximize=*/false);
+                      /*maximize=*/false, /*grad_scale=*/{}, skip ? std::optional<at::Tensor>(*skip) : std::nullopt);
   });
 }
 
@@ -97,6 +99,18 @@ char *philidor_event_reached(const c10::Event *event, bool wait, bool *reached) 
   return guarded([&] {
     if (wait) event->synchronize();
     *reached = wait || event->query();
+  });
+}
+
+// to[i] += weight * (from[i] - to[i]); nothing where `skip` is not null and is 1 on the device.
+char *philidor_lerp(Handles to, Handles from, std::size_t count, double weight, const at::Tensor *skip) {
+  return guarded([&] {
+    c10::NoGradGuard no_grad;
+    const auto t = list(to, count), f = list(from, count);
+    if (!skip) return at::_foreach_lerp_(t, f, weight);
+    const auto apart = at::_foreach_sub(f, t);
+    at::_foreach_mul_(apart, (1 - *skip) * weight);
+    at::_foreach_add_(t, apart);
   });
 }
 

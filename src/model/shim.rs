@@ -25,7 +25,9 @@ unsafe extern "C" {
         beta2: f64,
         decay: f64,
         eps: f64,
+        skip: Handle,
     ) -> *mut c_char;
+    fn philidor_lerp(to: *const Handle, from: *const Handle, count: usize, weight: f64, skip: Handle) -> *mut c_char;
     fn philidor_clip(gradients: *const Handle, count: usize, most: f64, norm: *mut *mut torch_sys::C_tensor) -> *mut c_char;
     fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
     fn philidor_tf32(allowed: bool) -> *mut c_char;
@@ -41,19 +43,27 @@ pub struct AdamW {
     pub eps: f64,
 }
 
-/// One fused step on all tensors: weights and both moments change in place. `step` is a float32 scalar, 1 for the first step.
+/// One fused step on all tensors: weights and both moments change in place, but for where `skip`, a float32 scalar on their
+/// device, is 1. `step` is a float32 scalar, 1 for the first step.
 ///
 /// # Errors
 ///
 /// Where the lists do not match in length, shape, dtype or device, with libtorch's message.
-pub fn adamw(weights: &[&Tensor], gradients: &[&Tensor], moments: [&[&Tensor]; 2], step: &Tensor, with: AdamW) -> Result<()> {
+pub fn adamw(
+    weights: &[&Tensor],
+    gradients: &[&Tensor],
+    moments: [&[&Tensor]; 2],
+    step: &Tensor,
+    with: AdamW,
+    skip: Option<&Tensor>,
+) -> Result<()> {
     let [first, second] = moments;
     let count = weights.len();
     anyhow::ensure!([gradients.len(), first.len(), second.len()] == [count; 3], "AdamW was given lists of different lengths");
     let [weights, gradients, first, second] = [weights, gradients, first, second].map(handles);
     let AdamW { rate, betas: [beta1, beta2], decay, eps } = with;
     #[expect(unsafe_code, reason = "a call into shim.cpp")]
-    // SAFETY: the four arrays hold `count` live tensors, which outlive the call.
+    // SAFETY: the four arrays hold `count` live tensors, which outlive the call, as do `step` and `skip`, which may be null.
     said(unsafe {
         philidor_adamw(
             weights.as_ptr(),
@@ -67,6 +77,7 @@ pub fn adamw(weights: &[&Tensor], gradients: &[&Tensor], moments: [&[&Tensor]; 2
             beta2,
             decay,
             eps,
+            handle(skip),
         )
     })
 }
@@ -92,6 +103,15 @@ pub fn add(to: &[Tensor], from: &[Tensor]) -> Result<()> {
     said(unsafe { philidor_add(to.as_ptr(), from.as_ptr(), to.len()) })
 }
 
+/// Moves each of `to` by this share of the way to its fellow in `from`, in place, but for where `skip` is 1.
+pub fn lerp(to: &[&Tensor], from: &[&Tensor], share: f64, skip: Option<&Tensor>) -> Result<()> {
+    anyhow::ensure!(to.len() == from.len(), "an average was given lists of different lengths");
+    let [to, from] = [to, from].map(handles);
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: both arrays hold the same number of live tensors; `skip` is null or one.
+    said(unsafe { philidor_lerp(to.as_ptr(), from.as_ptr(), to.len(), share, handle(skip)) })
+}
+
 /// Whether float32 factors of matrix products may be rounded to `TensorFloat32` on devices that have it, in this process.
 pub fn allow_tf32(allowed: bool) -> Result<()> {
     #[expect(unsafe_code, reason = "a call into shim.cpp")]
@@ -106,6 +126,10 @@ pub fn peak_bytes(cuda: usize) -> Result<u64> {
     // SAFETY: `bytes` is a live i64.
     said(unsafe { philidor_peak_bytes(cuda as c_int, &raw mut bytes) })?;
     Ok(bytes.max(0) as u64)
+}
+
+fn handle(tensor: Option<&Tensor>) -> Handle {
+    tensor.map_or(std::ptr::null(), Tensor::as_ptr)
 }
 
 fn handles(tensors: &[&Tensor]) -> Vec<Handle> {

@@ -13,12 +13,14 @@ use tch::{Device, TchError};
 use super::best::{self, Best};
 use super::files::{CURVE, SPEED, VALIDATION, read_json, sync_dir, write_json};
 use super::trainer::Trainer;
+use super::watch::Watch;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::weights::{Weights, write_tensors};
 
 const FOLDER: &str = "checkpoints";
+const AVERAGE: &str = "average.safetensors";
 const STATE: &str = "state.json";
 /// Checkpoints of an unfinished training.
 const KEPT: usize = 2;
@@ -33,6 +35,9 @@ pub struct State {
     pub curve: u64,
     pub validation: u64,
     pub speed: u64,
+    /// What is expected of the next steps.
+    #[serde(default)]
+    pub watch: Watch,
 }
 
 /// Writes a checkpoint into `out`, and `resume.json`, which says how far it is. The one before it stays.
@@ -49,6 +54,9 @@ pub fn save(out: &Path, trainer: &Trainer, state: State) -> Result<()> {
     let [first, second] = trainer.optimiser.moments();
     write_tensors(&part.join("first.safetensors"), &first)?;
     write_tensors(&part.join("second.safetensors"), &second)?;
+    if let Some(average) = &trainer.average {
+        average.write(&part.join(AVERAGE))?;
+    }
     write_json(&part.join(STATE), &state)?;
     fs_err::rename(&part, &whole)?;
     sync_dir(&out.join(FOLDER))?;
@@ -74,6 +82,8 @@ pub struct Saved {
     pub decoder: Decoder,
     /// The first and the second moments of the gradients.
     pub moments: [Weights; 2],
+    /// Where one is kept.
+    pub average: Option<Weights>,
 }
 
 /// The newest checkpoint in `out` that a training of so many steps can go on from, if there is any at all. `note` is told
@@ -115,10 +125,12 @@ fn read(out: &Path, folder: &Path, model: &ModelConfig, device: Device, steps: u
     let state: State = read_json(&folder.join(STATE))?;
     belongs(out, state, steps)?;
     let moments = |name: &str| Weights::read(&folder.join(name), model, device);
+    let average = if folder.join(AVERAGE).exists() { Some(moments(AVERAGE)?) } else { None };
     Ok(Saved {
         state,
         decoder: Decoder::load(&folder.join("weights.safetensors"), model, device)?,
         moments: [moments("first.safetensors")?, moments("second.safetensors")?],
+        average,
     })
 }
 

@@ -34,6 +34,9 @@ pub struct CurvePoint {
     pub learning_rate: f64,
     /// Global norm before clipping.
     pub gradient_norm: f64,
+    /// A spike that changed nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
 }
 
 /// One line of `validation.jsonl`: the loss after so many steps.

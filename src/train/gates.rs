@@ -19,6 +19,11 @@ use crate::progress::Progress;
 /// Windows in the batch that the untrained model is shown.
 const INITIAL_BATCH: u32 = 16;
 
+/// How far below guessing a loss is a leak, in nats.
+const LEAK: f64 = 0.5;
+const LEAKED: &str =
+    "a loss below chance is a leak: see whether the model is shown its targets, such as targets that are not shifted by one";
+
 /// The loss of the overfit gate is the mean over so many steps: one step alone may be lucky.
 const OVERFIT_MEAN: usize = 10;
 
@@ -46,7 +51,7 @@ pub fn judge_initial(loss: f64, gate: InitialLoss) -> Result<()> {
         return Ok(());
     }
     let hint = if loss < low {
-        "a loss below chance is a leak: see whether the model is shown its targets, such as targets that are not shifted by one"
+        LEAKED
     } else {
         "a loss above chance is a broken start: see the spread of the initial weights and the scale of the logits"
     };
@@ -54,6 +59,24 @@ pub fn judge_initial(loss: f64, gate: InitialLoss) -> Result<()> {
         "the untrained model has a loss of `{loss:.3}`, and guessing among {VOCABULARY_SIZE} tokens has {low:.3} … {high:.3}"
     );
     Err(Fixable::refused(message).hint(hint).into())
+}
+
+/// The first step of a training is that of an untrained model, which can only guess.
+///
+/// # Errors
+///
+/// [`Exit::Refused`](crate::error::Exit::Refused) where its loss is half a nat below that of guessing: chance moves the mean over
+/// a batch by some hundredths, and a model that sees its targets is a nat and more below.
+pub fn judge_first(loss: f64) -> Result<()> {
+    let chance = (VOCABULARY_SIZE as f64).ln();
+    if loss < chance - LEAK {
+        return Err(Fixable::refused(format!(
+            "the loss of the first step is `{loss:.3}`, and an untrained model that guesses among {VOCABULARY_SIZE} tokens has {chance:.3}"
+        ))
+        .hint(LEAKED)
+        .into());
+    }
+    Ok(())
 }
 
 /// What the overfit gate reached.
@@ -96,7 +119,8 @@ fn learn_by_heart(mut trainer: Trainer, gate: Overfit, out: &Path, progress: Pro
         if progress.should_stop() {
             return Err(Fixable::interrupted(format!("the overfit gate stopped after step {}", trainer.step())).into());
         }
-        let point = trainer.advance()?.read()?;
+        let launched = trainer.advance()?;
+        let point = trainer.read(launched)?;
         curve.push(&point)?;
         losses.push(point.loss);
         if trainer.step().is_multiple_of(10) {

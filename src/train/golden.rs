@@ -14,7 +14,10 @@ fn steps(config: &TrainConfig, count: u64) -> (Vec<CurvePoint>, Decoder) {
     let tokens: Vec<u16> = (0..4000_u32).map(|at| (at * at % 1971) as u16).collect();
     let decoder = Decoder::new(&MODEL, config.seed, Device::Cpu).expect("the CPU has memory");
     let mut trainer = Trainer::new(config, decoder, &tokens, count).expect("enough tokens");
-    let mut point = || trainer.advance().expect("a step").read().expect("a number");
+    let mut point = || {
+        let launched = trainer.advance().expect("a step");
+        trainer.read(launched).expect("a number")
+    };
     let curve = (0..count).map(|_| point()).collect();
     (curve, trainer.decoder)
 }

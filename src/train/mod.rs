@@ -3,6 +3,7 @@
 //! Weights depend on the settings, the tokens and the seed; on nothing else. On the CPU an interrupted training ends
 //! with the same bits as one that was never stopped.
 
+pub mod average;
 pub mod bench;
 pub mod best;
 pub mod checkpoint;
@@ -24,4 +25,5 @@ mod slot;
 pub mod speed;
 pub mod trainer;
 pub mod validation;
+pub mod watch;
 pub mod windows;

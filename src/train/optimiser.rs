@@ -53,9 +53,14 @@ impl Optimiser {
         Ok(Tensor::f_run_backward(&[loss], &weights, false, false)?)
     }
 
-    /// Clips the gradients and does one step. Returns their norm before clipping, a scalar on the device.
-    pub fn step(&mut self, gradients: &[Tensor], rate: f64) -> Result<Tensor> {
-        let norm = shim::clip(gradients, self.clip)?;
+    /// Clips the gradients. Returns their norm before, a scalar on the device.
+    pub fn clip(&self, gradients: &[Tensor]) -> Result<Tensor> {
+        shim::clip(gradients, self.clip)
+    }
+
+    /// Does one step by clipped gradients; where `skip`, a float32 scalar on the device, is 1, it changes no weight and no
+    /// moment. Adam's correction of its young moments counts a skipped step as one: it is a matter of the first hundred steps.
+    pub fn step(&mut self, gradients: &[Tensor], rate: f64, skip: Option<&Tensor>) -> Result<()> {
         self.steps += 1;
         let _ = self.step.f_fill_(self.steps as f64)?;
         let weights: Vec<&Tensor> = self.weights.iter().map(|(_, weight)| weight).collect();
@@ -63,9 +68,9 @@ impl Optimiser {
         for (range, decay) in [(0..self.matrices, self.with.decay), (self.matrices..weights.len(), 0.0)] {
             let moments = [&first[range.clone()], &second[range.clone()]];
             let with = AdamW { rate, decay, ..self.with };
-            shim::adamw(&weights[range.clone()], &gradients[range], moments, &self.step, with)?;
+            shim::adamw(&weights[range.clone()], &gradients[range], moments, &self.step, with, skip)?;
         }
-        Ok(norm)
+        Ok(())
     }
 
     /// Both moments, by the names of their weights.
@@ -115,7 +120,8 @@ mod tests {
                 let loss = decoder.loss(Precision::F32, &inputs_bt, &targets_bt);
                 let gradients = optimiser.gradients(&loss).expect("a loss can be differentiated");
                 let rate = config().learning_rate.at(step as u64, 10);
-                let norm = optimiser.step(&gradients, rate).expect("a step can be done");
+                let norm = optimiser.clip(&gradients).expect("they can be clipped");
+                optimiser.step(&gradients, rate, None).expect("a step can be done");
                 for (seen, told) in [(&loss, "loss"), (&norm, "grad_norm")] {
                     let wanted = reference.told(&format!("steps.{step}.{told}"));
                     assert!((seen.double_value(&[]) / wanted - 1.0).abs() < 1e-5, "{told} of step {step}: {seen} and {wanted}");
@@ -144,7 +150,8 @@ mod tests {
         let (weight, gradient) = (Tensor::from_slice(&[1_f32, 2.0]), Tensor::from_slice(&[1_f32, 2.0, 3.0]));
         let (moment, step) = (Tensor::from_slice(&[0_f32, 0.0]), Tensor::from(1_f32));
         let with = AdamW { rate: 0.1, betas: [0.9, 0.95], decay: 0.0, eps: 1e-8 };
-        let error = shim::adamw(&[&weight], &[&gradient], [&[&moment], &[&moment]], &step, with).expect_err("shapes differ");
+        let error =
+            shim::adamw(&[&weight], &[&gradient], [&[&moment], &[&moment]], &step, with, None).expect_err("shapes differ");
         assert!(error.to_string().starts_with("libtorch: "), "{error}");
     }
 }

@@ -96,6 +96,14 @@ impl<'a> Rows<'a> {
         self.packed.as_deref()
     }
 
+    /// The windows of batch `number`, those of other ranks too: where they begin, or their numbers where they are of whole
+    /// games.
+    pub fn windows(&self, number: u64) -> Vec<u64> {
+        let mut windows = Vec::new();
+        self.sampler.starts(number, &mut windows);
+        windows
+    }
+
     /// Rows made here, and positions in each.
     pub fn shape(&self) -> [usize; 2] {
         [self.here.len(), self.context]

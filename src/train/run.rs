@@ -7,26 +7,23 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use serde_json::json;
 use tch::Device;
 
 use super::best::{Best, best_file};
 use super::checkpoint::{self, State};
 use super::config::{Length, Schedule, TrainConfig};
 use super::exchange::same_weights;
-use super::files::{
-    CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
-};
+use super::files::{CURVE, CurvePoint, Lines, SPEED, VALIDATION, ValidationPoint, snapshot_file, write_json};
+use super::gates::judge_first;
 use super::rows::epoch_tokens;
-use super::speed::{LAP, Laps, median};
+use super::speed::{LAP, Laps};
 use super::trainer::{Launched, Trainer};
 use super::windows::Windows;
-use super::{grow, matmul, validation};
+use super::{grow, validation};
 use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
-use crate::model::{device, shim};
 use crate::progress::Progress;
 use crate::ranks::Ranks;
 
@@ -138,7 +135,12 @@ impl<'a> Run<'a> {
             None => Trainer::new(config, Decoder::new(model, config.seed, session.device)?, tokens.train, steps)?,
             Some(saved) => {
                 session.progress.note(format!("going on after step {} of {steps}", state.step));
-                Trainer::new(config, saved.decoder, tokens.train, steps)?.at(state.step, &saved.moments)
+                Trainer::new(config, saved.decoder, tokens.train, steps)?.at(
+                    state.step,
+                    &saved.moments,
+                    saved.average.as_ref(),
+                    state.watch,
+                )
             }
         }
         .among(ranks)?;
@@ -221,10 +223,21 @@ impl<'a> Run<'a> {
 
     /// Writes a step into the curve, and tells the user a few times a second.
     fn tell(&mut self, launched: Launched) -> Result<()> {
-        let point: CurvePoint = launched.read().map_err(|error| match error.downcast::<Fixable>() {
-            Ok(fixable) => fixable.hint(self.way_out()).into(),
+        let point: CurvePoint = self.trainer.read(launched).map_err(|error| match error.downcast::<Fixable>() {
+            Ok(fixable) => {
+                let hint = format!("{}; {}", self.last_good(), fixable.hint.clone().unwrap_or_default());
+                fixable.hint(hint).into()
+            }
             Err(error) => error,
         })?;
+        if point.step == 1 {
+            judge_first(point.loss)?;
+        }
+        if point.skipped {
+            let CurvePoint { step, loss, gradient_norm, .. } = point;
+            let text = format!("step {step} was a spike and is skipped: loss {loss:.4}, gradient norm {gradient_norm:.4}");
+            self.session.progress.note(text);
+        }
         self.curve.push(&point)?;
         let (now, steps) = ((self.session.clock)(), self.trainer.steps());
         if now.saturating_sub(self.told) >= Duration::from_millis(300) || point.step == steps {
@@ -235,19 +248,17 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn way_out(&self) -> String {
-        let good = match self.saved.0 {
+    fn last_good(&self) -> String {
+        match self.saved.0 {
             0 => "there is no checkpoint before it".to_owned(),
             step => format!("the last good checkpoint is step {step}"),
-        };
-        format!("{good}; lower train.learning_rate.peak, or make its warmup longer")
+        }
     }
 
     fn validate(&mut self) -> Result<()> {
         let (ranks, step, tokens) = (self.session.ranks, self.trainer.step(), self.trainer.tokens());
         same_weights(ranks, self.trainer.decoder.weights(), step)?;
-        let (own, targets) = validation::loss(&self.trainer.decoder, self.config, &self.validation_windows)?;
-        let loss = if ranks.size() == 1 { own } else { ranks.total(own * targets as f64)? / ranks.total(targets as f64)? };
+        let loss = self.validation_loss(&self.trainer.decoder)?;
         self.validation.push(&ValidationPoint { step, tokens, loss })?;
         self.session.progress.metric("validation_loss", step, loss);
         if self.best.is_none_or(|best| loss < best.loss) {
@@ -257,6 +268,15 @@ impl<'a> Run<'a> {
             }
         }
         Ok(())
+    }
+
+    fn validation_loss(&self, decoder: &Decoder) -> Result<f64> {
+        let ranks = self.session.ranks;
+        let (own, targets) = validation::loss(decoder, self.config, &self.validation_windows)?;
+        if ranks.size() == 1 {
+            return Ok(own);
+        }
+        Ok(ranks.total(own * targets as f64)? / ranks.total(targets as f64)?)
     }
 
     fn snapshot(&self) -> Result<()> {
@@ -276,62 +296,11 @@ impl<'a> Run<'a> {
             curve: self.curve.sync()?,
             validation: self.validation.sync()?,
             speed: self.speed.sync()?,
+            watch: self.trainer.watch,
         };
         checkpoint::save(self.out, &self.trainer, state)?;
         self.saved = (state.step, (self.session.clock)());
         Ok(())
-    }
-
-    /// Writes what is told of the whole training, the file that says it is done last.
-    fn finish(&mut self, tokens: TrainingTokens) -> Result<()> {
-        let Session { device, clock, ranks, .. } = self.session;
-        // All devices at once, as in a step.
-        let peak_flops = ranks.total(matmul::flops_per_second(device, self.config.precision, clock))?;
-        if !ranks.is_first() {
-            return Ok(());
-        }
-        let best = self.best.expect("the last step is validated");
-        let chosen = self.out.join("best.safetensors");
-        fs_err::copy(best_file(self.out, best.step), &chosen)?;
-        fs_err::File::open(&chosen)?.sync_all()?;
-        write_json(&self.out.join("best.json"), &best)?;
-        for lines in [&self.curve, &self.validation, &self.speed] {
-            lines.sync()?;
-        }
-        write_json(&self.out.join("device.json"), &self.device_facts(peak_flops)?)?;
-        sync_dir(self.out)?;
-        let model = self.trainer.decoder.config();
-        let mut facts = json!({
-            "steps": self.trainer.steps(),
-            "tokens_per_step": self.config.tokens_per_step(model.context),
-            "parameters": model.parameters(),
-            "flops_per_token": model.flops_per_token(),
-            "train_tokens": tokens.train.tokens.len(),
-            "validation_tokens": tokens.validation.tokens.len(),
-        });
-        if let Some(packed) = self.trainer.packed() {
-            facts["packing"] = packed.facts();
-        }
-        write_json(&self.out.join(DONE), &facts)
-    }
-
-    fn device_facts(&self, peak_flops: f64) -> Result<serde_json::Value> {
-        let Session { device, threads, ranks, .. } = self.session;
-        let peak_memory_bytes = match device {
-            Device::Cuda(index) => shim::peak_bytes(index).ok(),
-            _ => None,
-        };
-        let tokens_per_second = median(&read_lines::<SpeedPoint>(&self.out.join(SPEED))?);
-        let flops_per_token = self.trainer.decoder.config().flops_per_token() as f64;
-        Ok(json!({
-            "device": device::name(device),
-            "ranks": ranks.size(),
-            "threads": threads,
-            "matmul_flops_per_second": peak_flops,
-            "tokens_per_second": tokens_per_second,
-            "mfu": tokens_per_second.map(|rate| rate * flops_per_token / peak_flops),
-            "peak_memory_bytes": peak_memory_bytes,
-        }))
     }
 }
 
@@ -350,5 +319,6 @@ fn check(config: &TrainConfig) -> Result<()> {
     Ok(())
 }
 
+mod ending;
 #[cfg(test)]
 mod tests;

@@ -6,11 +6,13 @@ use std::thread::Scope;
 use anyhow::{Result, anyhow};
 use tch::{Device, Tensor};
 
-use super::config::{Precision, TrainConfig};
+use super::average::Average;
+use super::config::{OnSpike, Precision, TrainConfig};
 use super::exchange::Exchange;
 use super::files::CurvePoint;
 use super::loader::{Loader, Taken};
 use super::optimiser::Optimiser;
+use super::watch::{Limits, Watch};
 use super::windows::Windows;
 use crate::data::packing::Packed;
 use crate::data::tokens::TokenStream;
@@ -27,6 +29,10 @@ pub struct Trainer<'a> {
     config: &'a TrainConfig,
     windows: Windows<'a>,
     exchange: Exchange<'a>,
+    /// The average of the weights, where one is asked for.
+    pub average: Option<Average>,
+    /// What is expected of the next steps.
+    pub watch: Watch,
     /// Where batches come from; without it, each is made when it is asked for.
     loader: Option<Loader>,
     step: u64,
@@ -38,7 +44,9 @@ pub struct Launched {
     step: u64,
     tokens: u64,
     rate: f64,
-    /// Loss and gradient norm.
+    /// What was expected of it, where spikes are watched for.
+    limits: Option<Limits>,
+    /// Loss, gradient norm and, where spikes are skipped, whether it was one.
     numbers: Tensor,
 }
 
@@ -52,14 +60,21 @@ impl<'a> Trainer<'a> {
         shim::allow_tf32(config.precision == Precision::Tf32)?;
         let windows = Windows::training(config, tokens, decoder.config().context, decoder.device())?;
         let optimiser = Optimiser::new(config, decoder.weights());
-        Ok(Self { decoder, optimiser, config, windows, exchange: Exchange::new(&Alone), loader: None, step: 0, steps })
+        let average = config.ema.map(|ema| Average::of(ema, decoder.weights()));
+        let (exchange, watch) = (Exchange::new(&Alone), Watch::default());
+        Ok(Self { decoder, optimiser, config, windows, exchange, average, watch, loader: None, step: 0, steps })
     }
 
-    /// Goes on after `step`, with the moments of then; the decoder has the weights of then already.
+    /// Goes on after `step`, with the moments, the average and what was expected then; the decoder has the weights of then
+    /// already.
     #[must_use]
-    pub fn at(mut self, step: u64, moments: &[Weights; 2]) -> Self {
+    pub fn at(mut self, step: u64, moments: &[Weights; 2], average: Option<&Weights>, watch: Watch) -> Self {
         self.step = step;
+        self.watch = watch;
         self.optimiser.restore(step, moments);
+        if let (Some(own), Some(saved)) = (&mut self.average, average) {
+            own.restore(saved);
+        }
         self
     }
 
@@ -113,12 +128,45 @@ impl<'a> Trainer<'a> {
     /// Where libtorch fails; out of memory says what the step needed.
     pub fn advance(&mut self) -> Result<Launched> {
         let rate = self.config.learning_rate.at(self.step, self.steps);
-        let numbers = guarded(|| self.launch(rate)).map_err(|error| self.explained(error))?;
+        let limits = self.config.spikes.map(|spikes| self.watch.limits(spikes, self.step + 1));
+        let numbers = guarded(|| self.launch(rate, limits)).map_err(|error| self.explained(error))?;
         self.step += 1;
-        Ok(Launched { step: self.step, tokens: self.tokens(), rate, numbers })
+        Ok(Launched { step: self.step, tokens: self.tokens(), rate, limits, numbers })
     }
 
-    fn launch(&mut self, rate: f64) -> Result<Tensor> {
+    /// Waits for a step and reads its loss and gradient norm.
+    ///
+    /// # Errors
+    ///
+    /// Where one of them is not finite, or is a spike that ends the training; with the batch that it was.
+    pub fn read(&mut self, launched: Launched) -> Result<CurvePoint> {
+        let Launched { step, tokens, rate, limits, numbers } = launched;
+        let numbers = Vec::<f32>::try_from(numbers.f_to_device(Device::Cpu)?)?;
+        let [loss, gradient_norm] = [numbers[0], numbers[1]].map(f64::from);
+        let skipped = numbers.get(2).is_some_and(|skipped| *skipped > 0.5);
+        let point = CurvePoint { step, tokens, loss, learning_rate: rate, gradient_norm, skipped };
+        self.watch.saw(&point);
+        if skipped {
+            return Ok(point);
+        }
+        let of = self.windows.named(step - 1, u64::from(self.config.accumulate));
+        if !(loss.is_finite() && gradient_norm.is_finite()) {
+            let text = format!("the loss is `{loss}` and the gradient norm `{gradient_norm}` at step {step}, {of}");
+            return Err(Fixable::failed(text).hint("lower train.learning_rate.peak, or make its warmup longer").into());
+        }
+        match limits {
+            Some(most) if loss > most.loss || gradient_norm > most.norm => Err(Fixable::failed(format!(
+                "step {step} is a spike: its loss is `{loss:.4}`, and up to {:.4} is expected; its gradient norm `{gradient_norm:.4}`, \
+                 and up to {:.4}; {of}",
+                most.loss, most.norm
+            ))
+            .hint("look at that batch, lower train.learning_rate.peak, or let train.spikes.then be \"skip\"")
+            .into()),
+            _ => Ok(point),
+        }
+    }
+
+    fn launch(&mut self, rate: f64, limits: Option<Limits>) -> Result<Tensor> {
         let passes = u64::from(self.config.accumulate);
         let (gradients, mut mean) = self.pass(self.step * passes)?;
         for pass in 1..passes {
@@ -127,9 +175,16 @@ impl<'a> Trainer<'a> {
             mean += loss;
         }
         let (gradients, mean) = self.exchange.sum(gradients, mean)?;
-        let norm = self.optimiser.step(&gradients, rate)?;
+        let norm = self.optimiser.clip(&gradients)?;
+        let skips = self.config.spikes.is_some_and(|spikes| spikes.then == OnSpike::Skip);
+        let skip = limits.filter(|_| skips).map(|limits| limits.exceeded(&mean, &norm)).transpose()?;
+        self.optimiser.step(&gradients, rate, skip.as_ref())?;
         drop(gradients);
-        Ok(Tensor::f_stack(&[mean, norm], 0)?)
+        if let Some(average) = &self.average {
+            average.follow(self.decoder.weights(), skip.as_ref())?;
+        }
+        let numbers: Vec<Tensor> = [Some(mean), Some(norm), skip].into_iter().flatten().collect();
+        Ok(Tensor::f_stack(&numbers, 0)?)
     }
 
     /// The gradients of one forward pass, and its share of the mean loss over all targets of the step.
@@ -161,27 +216,6 @@ impl<'a> Trainer<'a> {
         ))
         .hint("a smaller train.batch with a larger train.accumulate makes the same steps in less memory")
         .into()
-    }
-}
-
-impl Launched {
-    /// Waits for the step and reads its loss and gradient norm.
-    ///
-    /// # Errors
-    ///
-    /// Where one of them is not finite.
-    pub fn read(self) -> Result<CurvePoint> {
-        let numbers = self.numbers.f_to_device(Device::Cpu)?;
-        let (loss, gradient_norm) = (numbers.f_double_value(&[0])?, numbers.f_double_value(&[1])?);
-        if !(loss.is_finite() && gradient_norm.is_finite()) {
-            return Err(Fixable::failed(format!(
-                "the loss is `{loss}` and the gradient norm `{gradient_norm}` at step {}",
-                self.step
-            ))
-            .hint("lower train.learning_rate.peak, or make its warmup longer")
-            .into());
-        }
-        Ok(CurvePoint { step: self.step, tokens: self.tokens, loss, learning_rate: self.rate, gradient_norm })
     }
 }
 

@@ -87,6 +87,20 @@ impl<'a> Windows<'a> {
         (&self.rows, self.device)
     }
 
+    /// In words, which windows a step has, counted from 0, of `passes` batches: to look them up by.
+    pub fn named(&self, step: u64, passes: u64) -> String {
+        let (mut first, mut hasher) = (Vec::new(), blake3::Hasher::new());
+        for number in step * passes..(step + 1) * passes {
+            let windows = self.rows.windows(number);
+            first.extend(windows.iter().take(4 - first.len().min(4)).map(u64::to_string));
+            for window in windows {
+                hasher.update(&window.to_le_bytes());
+            }
+        }
+        let what = if self.packed().is_some() { "which has the windows" } else { "whose windows begin at the tokens" };
+        format!("{what} {} … (BLAKE3 {} of all of them)", first.join(", "), &hasher.finalize().to_hex()[..16])
+    }
+
     /// Batch `number`, counted from 0, in memory of its own.
     pub fn batch(&self, number: u64) -> Result<Batch> {
         let mut slot = Slot::new(&self.rows, self.device, false)?;

@@ -5,12 +5,14 @@ use crate::error::{Exit, exit_of};
 use crate::progress::{Tick, silent};
 use crate::ranks::Alone;
 use crate::train::config::Validate;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 mod packed;
 mod shared;
+mod watched;
 
 const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
 
@@ -154,7 +156,8 @@ fn accumulated_passes_make_the_step_of_one_large_batch() {
             let decoder = Decoder::new(&MODEL, 5, Device::Cpu).expect("the CPU has memory");
             // Windows of one token repeated are the same wherever they begin.
             let mut trainer = Trainer::new(&config, decoder, &[7; 100], 1).expect("enough tokens");
-            trainer.advance().expect("a step").read().expect("a number").gradient_norm
+            let launched = trainer.advance().expect("a step");
+            trainer.read(launched).expect("a number").gradient_norm
         })
         .to_vec();
     assert!((sums[0] / sums[1] - 1.0).abs() < 1e-5, "{sums:?}");

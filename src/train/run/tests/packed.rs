@@ -65,7 +65,9 @@ fn the_loss_of_packed_games_is_the_mean_over_their_targets_however_a_step_is_cut
             let config = TrainConfig { packing: Packing::Games, sampler, batch, accumulate, ..config() };
             let decoder = Decoder::new(&MODEL, 5, Device::Cpu).expect("the CPU has memory");
             let stream = TokenStream { tokens: &tokens, ends: &ends };
-            Trainer::new(&config, decoder, stream, 1).expect("games").advance().expect("a step").read().expect("a number")
+            let mut trainer = Trainer::new(&config, decoder, stream, 1).expect("games");
+            let launched = trainer.advance().expect("a step");
+            trainer.read(launched).expect("a number")
         });
         assert!((seen[0].loss / seen[1].loss - 1.0).abs() < 1e-6, "{seen:?}");
         assert!((seen[0].gradient_norm / seen[1].gradient_norm - 1.0).abs() < 1e-5, "{seen:?}");
