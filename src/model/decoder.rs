@@ -283,6 +283,12 @@ mod tests {
         // Not a bit of the second game and the padding after the third comes of the first one or reaches it.
         let other = by_game(&[&[1, 3, 4, 8, 2], games[1], games[2], &[0, 0]].concat());
         assert_eq!(packed.narrow(1, 5, 9), other.narrow(1, 5, 9));
+        // In bfloat16 too, and with targets that are not asked for.
+        let inputs_bt = Tensor::from_slice(&[games.concat(), vec![0, 0]].concat()).view([1, -1]);
+        let targets_bt = Tensor::from_slice(&[900_i64, 5, 7, 2, -100, 44, 2, -100, 5, 1970, 6, -100, -100, -100]).view([1, -1]);
+        let [exact, halved] = [Precision::F32, Precision::Bf16]
+            .map(|precision| decoder.loss_by_game(precision, &inputs_bt, &targets_bt).double_value(&[]));
+        assert!((exact / halved - 1.0).abs() < 0.01 && (exact - 7.586).abs() < 0.3, "{exact} {halved}");
         let later = by_game(&[games[0], &[1, 45, 9, 1, 6, 1970, 5, 3, 3]].concat());
         assert_eq!(packed.narrow(1, 0, 5), later.narrow(1, 0, 5));
     }
