@@ -36,8 +36,7 @@ fn spikes_are_skipped_counted_and_the_same_after_interruptions() {
 
 #[test]
 fn a_skipped_step_changes_no_weight_no_moment_and_no_average() {
-    let config =
-        TrainConfig { spikes: Some(Spikes { window: 2, ..jumpy(OnSpike::Skip).spikes.expect("set") }), ..jumpy(OnSpike::Skip) };
+    let config = jumpy(OnSpike::Skip);
     let decoder = Decoder::new(&MODEL, 5, Device::Cpu).expect("the CPU has memory");
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
     let mut trainer = Trainer::new(&config, decoder, &tokens, 40).expect("enough tokens");
@@ -56,7 +55,7 @@ fn a_skipped_step_changes_no_weight_no_moment_and_no_average() {
         assert_eq!(same, point.skipped, "step {}", point.step);
         *(if point.skipped { &mut skipped } else { &mut taken }) += 1;
     }
-    assert!(skipped > 0 && taken > 10, "{skipped} and {taken}");
+    assert!(skipped > 0 && taken >= 8, "{skipped} and {taken}");
 }
 
 #[test]
