@@ -30,6 +30,7 @@ pub struct Trained {
     pub dir: PathBuf,
     config: ModelConfig,
     tokens_per_step: u64,
+    imported: bool,
 }
 
 impl Stage for Train {
@@ -93,7 +94,7 @@ impl Trained {
     ///
     /// Where no snapshot was published at the step.
     pub fn weights(&self, checkpoint: Checkpoint) -> Result<PathBuf> {
-        if checkpoint == Checkpoint::Best {
+        if checkpoint == Checkpoint::Best || (self.imported && checkpoint == Checkpoint::Last) {
             return Ok(self.dir.join("best.safetensors"));
         }
         let step = self.step_of(checkpoint)?;
@@ -108,6 +109,11 @@ impl Trained {
 
     pub fn config(&self) -> &ModelConfig {
         &self.config
+    }
+
+    /// Whether the weights come from elsewhere: then there is one checkpoint, and its step is 0.
+    pub fn is_imported(&self) -> bool {
+        self.imported
     }
 
     /// The step of a checkpoint.
@@ -134,7 +140,7 @@ impl Artifact for Trained {
         let config = serde_json::from_slice(&fs::read(dir.join("model.json"))?)?;
         let training: serde_json::Value = serde_json::from_slice(&fs::read(dir.join("training.json"))?)?;
         let tokens_per_step = training["tokens_per_step"].as_u64().context("`training.json` tells no `tokens_per_step`")?;
-        Ok(Self { dir: dir.to_owned(), config, tokens_per_step })
+        Ok(Self { dir: dir.to_owned(), config, tokens_per_step, imported: training["imported"] == true })
     }
 }
 
