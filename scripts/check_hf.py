@@ -20,6 +20,8 @@ import transformers
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
 failures = 0
 
 

@@ -9,6 +9,7 @@ mod damage;
 mod download;
 mod errors;
 mod experiments;
+mod export;
 mod keys;
 mod layers;
 mod linking;

@@ -17,7 +17,7 @@ use crate::measure::score::Score;
 use crate::plan::{Artifact as _, Handle, Node, Plan, Stage as _};
 use crate::provenance;
 use crate::report::results::{Asked, Point, Results};
-use crate::run::{self, Options, Outcome};
+use crate::run::{self, Event, Options, Outcome};
 use crate::runs;
 use crate::stages::Workshop;
 use crate::stages::export_hf::{ExportHf, Exported};
@@ -117,9 +117,14 @@ fn make(wanted: &Wanted, store: &Store, machine: &Machine, paint: Paint) -> Resu
     let options =
         Options { wait: Wait::Yes, force: std::collections::BTreeSet::new(), until: None, keep_going: false, stop: &stop };
     let progress = Progress::new(&plan, paint);
+    // A failure is told once, where the command ends.
+    let tell = |event: &Event| {
+        if !matches!(event, Event::Failed { .. }) {
+            progress.show(event);
+        }
+    };
     let mut workshop = Workshop::new(&plan, store, machine, &stop, provenance::made_by(machine));
-    let done =
-        run::run(&plan, store, &mut |node, out, tell| workshop.work(node, out, tell), &options, &|event| progress.show(event));
+    let done = run::run(&plan, store, &mut |node, out, tell| workshop.work(node, out, tell), &options, &tell);
     progress.end();
     if let Some(failure) = done?.outcomes.into_iter().find_map(|(_, outcome)| match outcome {
         Outcome::Failed(failure) => Some(failure),

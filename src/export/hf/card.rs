@@ -133,7 +133,8 @@ impl Card<'_> {
     }
 
     fn data(&self) -> String {
-        let title = if self.learned { "What it learned from" } else { "What it was measured on; what it learned from is not known here" };
+        let title =
+            if self.learned { "What it learned from" } else { "What it was measured on; what it learned from is not known here" };
         let mut text = format!("## {title}\n\n");
         for source in self.sources {
             let line = match source {
