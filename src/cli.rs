@@ -168,7 +168,7 @@ pub enum Export {
 pub struct ExportHfArgs {
     /// A run's folder, its name (the newest run of it), or a unique prefix of its id
     pub run: String,
-    /// Which weights: `best` by validation loss, `last`, or the step of a snapshot; those of the final figures where left out
+    /// Which weights: `best` by validation loss, `last`, their average `ema`, or the step of a snapshot; those of the final figures where left out
     #[arg(long, value_parser = checkpoint)]
     pub checkpoint: Option<Checkpoint>,
     /// Which point, where the run has several
@@ -193,7 +193,12 @@ fn checkpoint(text: &str) -> Result<Checkpoint, String> {
     match text {
         "best" => Ok(Checkpoint::Best),
         "last" => Ok(Checkpoint::Last),
-        step => step.replace('_', "").parse().map(Checkpoint::Step).map_err(|_| "`best`, `last` or a step was wanted".to_owned()),
+        "ema" => Ok(Checkpoint::Ema),
+        step => step
+            .replace('_', "")
+            .parse()
+            .map(Checkpoint::Step)
+            .map_err(|_| "`best`, `last`, `ema` or a step was wanted".to_owned()),
     }
 }
 

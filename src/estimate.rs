@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::growth;
 use crate::plan::{Cost, Node, artifacts};
 use crate::store::{MadeBy, Manifest, State, Store};
 
@@ -55,7 +56,9 @@ pub fn seconds(node: &Node, state: &State, store: &Store, rates: Rates) -> Optio
     let left = match state {
         State::Kept => return Some(Estimate { seconds: 0.0, basis: Basis::History }),
         State::Resumable(resume) if resume.total > 0 => 1.0 - resume.done.min(resume.total) as f64 / resume.total as f64,
-        State::Resumable(_) | State::Absent => 1.0,
+        State::Resumable(_) | State::Absent => {
+            growth::start(node, store).map_or(1.0, |start| 1.0 - start.size as f64 / start.of as f64)
+        }
     };
     if node.cost.input_bytes > 0 {
         // What came before, over this network or out of a folder, tells less than how fast the network was last.

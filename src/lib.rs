@@ -12,6 +12,7 @@ pub mod text;
 pub mod estimate;
 pub mod experiment;
 pub mod explain;
+pub mod growth;
 pub mod key;
 pub mod plan;
 pub mod provenance;

@@ -34,10 +34,28 @@ pub trait Stage: Serialize + DeserializeOwned + 'static {
         Cost::default()
     }
 
+    /// How nodes like this one may begin where smaller ones ended; none do by default.
+    fn growth(&self) -> Option<Growth> {
+        None
+    }
+
     /// What the user calls this node beside the stage's name, such as `legality at best`.
     fn detail(&self) -> String {
         String::new()
     }
+}
+
+/// How a node is larger or smaller than others that are made of the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// The JSON pointer, in the manifest, of the number that is its size.
+    pub size: String,
+    /// What the size counts, in the plural.
+    pub unit: String,
+    /// A smaller node is begun from only where its size is a multiple of this.
+    pub multiple_of: u64,
+    /// Why none of this kind is begun from a smaller one.
+    pub refused: Option<String>,
 }
 
 /// What a finished folder is, seen from the stage after it.
@@ -108,6 +126,8 @@ pub struct Node {
     /// Fields of `with` and the experiment keys that set them: `("metric.legality", "measure.final.legality")`.
     pub origins: Vec<(String, String)>,
     pub cost: Cost,
+    #[serde(default)]
+    pub growth: Option<Growth>,
 }
 
 impl Node {
@@ -161,6 +181,7 @@ impl Plan {
                 resumes: S::RESUMES,
                 origins: origins.iter().map(|&(field, key)| (field.to_owned(), key.to_owned())).collect(),
                 cost: stage.cost(),
+                growth: stage.growth(),
             });
         }
         Handle { key, made: PhantomData }

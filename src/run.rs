@@ -14,6 +14,7 @@ use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Exit, Fixable, exit_of, hint_of};
+use crate::growth;
 use crate::plan::{Node, Plan};
 use crate::progress::{Measured, Tick};
 use crate::store::{Claim, Key, MadeBy, State, Store, Wait};
@@ -210,7 +211,11 @@ fn try_make(
         }
         tell(&Event::Told { key: node.key, tick });
     };
-    let before = claimed.seconds_spent();
+    let before = match (claimed.seconds_spent(), growth::start(node, store)) {
+        // What it begins from is part of its work, as an earlier try is.
+        (0.0, Some(start)) => store.manifest(&node.stage, start.key).map_or(0.0, |manifest| manifest.made_by.seconds),
+        (spent, _) => spent,
+    };
     // A panic, such as a libtorch error raised by a plain method, fails its node and not the run.
     let worked = catch_unwind(AssertUnwindSafe(|| workshop(node, claimed.part(), &told)))
         .unwrap_or_else(|panic| Err(anyhow!(panic_text(&*panic))));

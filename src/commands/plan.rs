@@ -11,6 +11,7 @@ use crate::error::Exit;
 use crate::estimate::{self, ASSUMED_NETWORK, Basis, Rates};
 use crate::experiment::Show;
 use crate::explain::{self, Why};
+use crate::growth::{self, Smaller, Start};
 use crate::machine::Machine;
 use crate::plan::Node;
 use crate::stages::fetch::sizes;
@@ -123,7 +124,8 @@ fn line(line: &Line, session: &Session, label: &str, takes: &str, paint: Paint) 
                 0 => String::new(),
                 size => format!(", {} to download", bytes(size)),
             };
-            format!("  {}    {label}  {}{download}{takes}", paint.green("make"), reason(line, session))
+            let start = beginning(line.node, session).map_or_else(String::new, |told| format!(", {told}"));
+            format!("  {}    {label}  {}{start}{download}{takes}", paint.green("make"), reason(line, session))
         }
     }
 }
@@ -191,6 +193,15 @@ fn reason(line: &Line, session: &Session) -> String {
     }
 }
 
+/// Where a node begins that is not begun at nothing, or why it is, although a smaller one is kept.
+pub fn beginning(node: &Node, session: &Session) -> Option<String> {
+    let at = |start: &Start| format!("at {} {} of {}", thousands(start.size), start.unit, start.key);
+    Some(match growth::smaller(node, &session.store)? {
+        Smaller::Begins(start) => format!("begins {}", at(&start)),
+        Smaller::Refused(start, reason) => format!("does not begin {}: {reason}", at(&start)),
+    })
+}
+
 /// ` (experiments/run1.toml:12)`, where the changed field was set there.
 pub fn origin(change: &explain::Change, session: &Session) -> String {
     let place = change.key.as_deref().and_then(|key| session.loaded.origins.of(key));
@@ -213,7 +224,7 @@ fn document(session: &Session, lines: &[Line]) -> serde_json::Value {
                 State::Absent => ("make", None),
             };
             json!({ "key": line.node.key, "stage": line.node.stage, "label": line.node.label, "points": line.node.points, "state": state,
-                    "resume": resume, "why": line.why, "estimate": line.estimate, "cost": line.node.cost })
+                    "resume": resume, "begins": growth::start(line.node, &session.store).filter(|_| line.state == State::Absent), "why": line.why, "estimate": line.estimate, "cost": line.node.cost })
         })
         .collect();
     json!({ "name": session.loaded.name(), "points": session.loaded.points.iter().map(|point| &point.point).collect::<Vec<_>>(), "nodes": nodes })

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::cli::WhyArgs;
-use crate::commands::plan::origin;
+use crate::commands::plan::{beginning, origin};
 use crate::commands::session;
 use crate::explain::{self, Why};
 use crate::plan::Node;
@@ -44,6 +44,11 @@ pub fn why(args: &WhyArgs, paint: Paint) -> Result<()> {
                     }
                 }
             },
+        }
+        if session.store.state(node.slot()) == State::Absent
+            && let Some(told) = beginning(node, &session)
+        {
+            answer(format!("  {told}"))?;
         }
         if manifests {
             answer(indent(&serde_json::to_string_pretty(&node.manifest)?, paint))?;

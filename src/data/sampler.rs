@@ -1,6 +1,6 @@
-//! Which windows of a token file make up a batch: a pure function of the seed and the step.
+//! Which windows of a token file make up a batch: a pure function of the seed and the pass.
 //!
-//! Nothing is remembered between steps, so a training that resumes asks for the step it is at, and gets what it
+//! Nothing is remembered between passes, so a training that resumes asks for the pass it is at, and gets what it
 //! would have got. A window of `context` inputs begins at its start; its targets begin one token later.
 
 use anyhow::Result;
@@ -16,8 +16,10 @@ pub struct Sampler {
     /// Windows to choose from.
     windows: u64,
     context: u64,
-    /// Windows in one step.
+    /// Windows in one pass.
     batch: u64,
+    /// Passes in one step.
+    accumulate: u64,
     seed: u64,
 }
 
@@ -25,23 +27,23 @@ pub struct Sampler {
 enum Order {
     /// Any start, with replacement.
     Random,
-    /// Every window once, in an order of its own for each pass.
+    /// Every window once, in an order of its own for each epoch.
     Permuted,
 }
 
 impl Sampler {
-    /// Random starts with replacement, among 0 … `tokens` − `context` − 1. `batch` windows a step.
+    /// Random starts with replacement, among 0 … `tokens` − `context` − 1. `batch` windows a pass.
     ///
     /// # Errors
     ///
     /// Where the file has fewer than `context` + 1 tokens.
     pub fn windows(tokens: u64, context: u32, batch: u32, seed: u64) -> Result<Self> {
         let starts = room(tokens, context)?;
-        Ok(Self { order: Order::Random, windows: starts, context: context.into(), batch: batch.into(), seed })
+        Ok(Self { order: Order::Random, windows: starts, context: context.into(), batch: batch.into(), accumulate: 1, seed })
     }
 
-    /// Windows side by side, each once per pass, in a seeded order that changes from pass to pass. `batch` windows a
-    /// step; a step may end one pass and begin the next. The last tokens, too few for a window, are left out.
+    /// Windows side by side, each once per epoch, in a seeded order that changes from epoch to epoch. `batch` windows a
+    /// pass; a pass may end one epoch and begin the next. The last tokens, too few for a window, are left out.
     ///
     /// # Errors
     ///
@@ -49,29 +51,38 @@ impl Sampler {
     pub fn epoch(tokens: u64, context: u32, batch: u32, seed: u64) -> Result<Self> {
         room(tokens, context)?;
         let windows = (tokens - 1) / u64::from(context);
-        Ok(Self { order: Order::Permuted, windows, context: context.into(), batch: batch.into(), seed })
+        Ok(Self { order: Order::Permuted, windows, context: context.into(), batch: batch.into(), accumulate: 1, seed })
     }
 
-    /// Windows that there are to choose from: starts, or windows in one pass.
+    /// The same windows, a step of which is read in so many passes of `batch` each: it has the windows that it has as one
+    /// pass of all of them.
+    #[must_use]
+    pub fn accumulated(self, passes: u32) -> Self {
+        Self { accumulate: u64::from(passes.max(1)), ..self }
+    }
+
+    /// Windows that there are to choose from: starts, or windows in one epoch.
     pub fn count(&self) -> u64 {
         self.windows
     }
 
-    /// The starts of the windows of a step, in tokens; `starts` is cleared first.
-    pub fn starts(&self, step: u64, starts: &mut Vec<u64>) {
+    /// The starts of the windows of a pass, in tokens; `starts` is cleared first.
+    pub fn starts(&self, pass: u64, starts: &mut Vec<u64>) {
         starts.clear();
         match self.order {
             Order::Random => {
-                let mut rng = stream(self.seed, "windows", step);
-                starts.extend((0..self.batch).map(|_| below(&mut rng, self.windows)));
+                let mut rng = stream(self.seed, "windows", pass / self.accumulate);
+                let before = pass % self.accumulate * self.batch;
+                let drawn = (0..before + self.batch).map(|_| below(&mut rng, self.windows));
+                starts.extend(drawn.skip(before as usize));
             }
             Order::Permuted => {
-                let mut pass = u64::MAX;
+                let mut epoch = u64::MAX;
                 let mut permutation = Permutation::default();
-                for window in step * self.batch..(step + 1) * self.batch {
-                    if window / self.windows != pass {
-                        pass = window / self.windows;
-                        permutation = Permutation::of(self.windows, self.seed, pass);
+                for window in pass * self.batch..(pass + 1) * self.batch {
+                    if window / self.windows != epoch {
+                        epoch = window / self.windows;
+                        permutation = Permutation::of(self.windows, self.seed, epoch);
                     }
                     starts.push(permutation.at(window % self.windows) * self.context);
                 }
@@ -169,6 +180,18 @@ mod tests {
             prop_assert_eq!(drawn.len(), 16);
             prop_assert!(drawn.iter().all(|start| start + 4 < tokens));
             prop_assert_eq!(&drawn, &starts(&sampler, step));
+        }
+    }
+
+    #[test]
+    fn a_step_has_the_same_windows_in_however_many_passes_it_is_read() {
+        for make in [Sampler::windows, Sampler::epoch] {
+            let whole = make(4_001, 4, 12, 1).expect("it fits");
+            let parts = make(4_001, 4, 3, 1).expect("it fits").accumulated(4);
+            for step in [0, 1, 90] {
+                let read: Vec<u64> = (0..4).flat_map(|pass| starts(&parts, 4 * step + pass)).collect();
+                assert_eq!(read, starts(&whole, step), "step {step}");
+            }
         }
     }
 

@@ -25,9 +25,9 @@ pub(super) fn measure(s: &mut Section, train: Option<&TrainConfig>, imported: Op
         if let (Some(checkpoint), Some(train)) = (checkpoint, train) {
             is_published(s, checkpoint, train);
         }
-        if let (Some(Checkpoint::Step(step)), Some(place)) = (checkpoint, imported) {
-            let message =
-                format!("`{}` is step {step}, and the weights of `model.weights` ({place}) have no steps", s.name("checkpoint"));
+        if let (Some(checkpoint @ (Checkpoint::Step(_) | Checkpoint::Ema)), Some(place)) = (checkpoint, imported) {
+            let (name, value) = (s.name("checkpoint"), Weights.toml(&checkpoint));
+            let message = format!("`{name}` is {value}, and the weights of `model.weights` ({place}) are one checkpoint");
             s.refuse("checkpoint", &[], message, "set it to \"last\", which is what was imported");
         }
         Some((checkpoint?, metrics?))
@@ -87,8 +87,12 @@ fn some_games_each_once(s: &Section, temperatures: &[f64]) {
     }
 }
 
-/// A step is measured by its snapshot, so there must be one.
+/// A step is measured by its snapshot, so there must be one; and an average, where one is kept.
 fn is_published(s: &Section, checkpoint: Checkpoint, train: &TrainConfig) {
+    if checkpoint == Checkpoint::Ema && train.ema.is_none() {
+        let message = format!("`{}` is the average of the weights, and the training keeps none", s.name("checkpoint"));
+        s.refuse("checkpoint", &[], message, "set train.ema, such as { decay = 0.999 }, or take `best`");
+    }
     let (Checkpoint::Step(step), Length::Steps(steps)) = (checkpoint, train.length) else { return };
     let published = snapshot_steps(steps, train.snapshots.every);
     if !published.contains(&step) {
@@ -111,7 +115,7 @@ impl Kind for Weights {
     type Value = Checkpoint;
 
     fn wanted(&self) -> String {
-        "`best`, `last` or a step".to_owned()
+        "`best`, `last`, `ema` or a step".to_owned()
     }
 
     fn read<'a>(&self, node: &'a Node) -> Result<Checkpoint, Misfit<'a>> {
@@ -121,6 +125,7 @@ impl Kind for Weights {
         match TEXT.read(node)?.as_str() {
             "best" => Ok(Checkpoint::Best),
             "last" => Ok(Checkpoint::Last),
+            "ema" => Ok(Checkpoint::Ema),
             _ => Err(Misfit::Borrowed(node)),
         }
     }
@@ -129,6 +134,7 @@ impl Kind for Weights {
         match value {
             Checkpoint::Best => "\"best\"".to_owned(),
             Checkpoint::Last => "\"last\"".to_owned(),
+            Checkpoint::Ema => "\"ema\"".to_owned(),
             Checkpoint::Step(step) => step.to_string(),
         }
     }

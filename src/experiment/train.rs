@@ -1,18 +1,32 @@
 //! `[train]`: all that decides the weights.
 
-use crate::train::config::{LearningRate, Length, Precision, Sampler, Snapshots, TrainConfig, Validate};
+use crate::train::config::{
+    Ema, LearningRate, Length, OnSpike, Packing, Precision, Sampler, Schedule, Snapshots, Spikes, TrainConfig, Validate,
+};
 
-use super::kind::{Choice, DECAY, Integer, NOT_NEGATIVE, POSITIVE, Pair};
+use super::kind::{Choice, DECAY, Integer, NOT_NEGATIVE, POSITIVE, Pair, SHARE};
 use super::table::Section;
 
 const SAMPLER: Choice<Sampler> = Choice(&[("windows", Sampler::Windows), ("epoch", Sampler::Epoch)]);
-const PRECISION: Choice<Precision> = Choice(&[("f32", Precision::F32), ("bf16", Precision::Bf16)]);
+const PACKING: Choice<Packing> = Choice(&[("stream", Packing::Stream), ("games", Packing::Games)]);
+const PRECISION: Choice<Precision> = Choice(&[("f32", Precision::F32), ("tf32", Precision::Tf32), ("bf16", Precision::Bf16)]);
+const ON_SPIKE: Choice<OnSpike> = Choice(&[("stop", OnSpike::Stop), ("skip", OnSpike::Skip)]);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    Cosine,
+    Constant,
+    Wsd,
+}
+
+const SCHEDULE: Choice<Shape> = Choice(&[("cosine", Shape::Cosine), ("constant", Shape::Constant), ("wsd", Shape::Wsd)]);
 
 pub(super) fn train(s: &mut Section) -> Option<TrainConfig> {
     let length = length(s);
     let batch = s.get("batch", &Integer::between(1, 1 << 20));
     let accumulate = s.get("accumulate", &Integer::between(1, 1 << 16));
     let sampler = s.get("sampler", &SAMPLER);
+    let packing = s.get("packing", &PACKING);
     let learning_rate = s.section("learning_rate", learning_rate);
     let weight_decay = s.get("weight_decay", &NOT_NEGATIVE);
     let betas = s.get("betas", &Pair(DECAY));
@@ -25,12 +39,11 @@ pub(super) fn train(s: &mut Section) -> Option<TrainConfig> {
         Some(Validate { every: every?, batches: batches? })
     });
     let snapshots = s.section("snapshots", |s| Some(Snapshots { every: s.get("every", &Integer::at_least(1))? }));
+    let ema = s.switch("ema", None, |s| Some(Some(Ema { decay: s.get("decay", &SHARE)? })));
+    let spikes = s.switch("spikes", None, |s| spikes(s).map(Some));
 
-    if let (Some(Length::Steps(steps)), Some(rate)) = (length, learning_rate)
-        && rate.warmup >= steps
-    {
-        let message = format!("`train.learning_rate.warmup` is {} steps, and the whole training {steps}", rate.warmup);
-        s.refuse("learning_rate.warmup", &["steps"], message, "warm up for less than the training, such as 3 % of it");
+    if let (Some(length), Some(rate)) = (length, learning_rate) {
+        rate_fits(s, length, rate);
     }
     Some(TrainConfig {
         length: length?,
@@ -45,7 +58,39 @@ pub(super) fn train(s: &mut Section) -> Option<TrainConfig> {
         seed: seed?,
         validate: validate?,
         snapshots: snapshots?,
+        packing: packing?,
+        ema: ema?,
+        spikes: spikes?,
     })
+}
+
+fn rate_fits(s: &Section, length: Length, rate: LearningRate) {
+    match (length, rate.schedule) {
+        (Length::Steps(steps), _) if rate.warmup >= steps => {
+            let message = format!("`train.learning_rate.warmup` is {} steps, and the whole training {steps}", rate.warmup);
+            s.refuse("learning_rate.warmup", &["steps"], message, "warm up for less than the training, such as 3 % of it");
+        }
+        (Length::Steps(steps), Schedule::Wsd { decay }) if rate.warmup + decay > steps => {
+            let message = format!(
+                "`train.learning_rate` warms up for {} steps and decays for {decay}, and the whole training has {steps}",
+                rate.warmup
+            );
+            s.refuse("learning_rate.decay", &["steps"], message, "10 to 20 % of the steps are usual for the decay");
+        }
+        (Length::Epochs(_), Schedule::Wsd { .. }) => {
+            let message =
+                "`train.learning_rate.schedule` \"wsd\" needs `train.steps`: where the decay begins must be known beforehand";
+            s.refuse("learning_rate.schedule", &["epochs"], message, "set `train.steps`, or another schedule");
+        }
+        _ => (),
+    }
+}
+
+fn spikes(s: &mut Section) -> Option<Spikes> {
+    let z = s.get("z", &POSITIVE);
+    let window = s.get("window", &Integer::at_least(2));
+    let then = s.get("then", &ON_SPIKE);
+    Some(Spikes { z: z?, window: window?, then: then? })
 }
 
 fn length(s: &mut Section) -> Option<Length> {
@@ -69,11 +114,25 @@ fn learning_rate(s: &mut Section) -> Option<LearningRate> {
     let peak = s.get("peak", &POSITIVE);
     let floor = s.get("floor", &NOT_NEGATIVE);
     let warmup = s.get("warmup", &Integer::at_least(0));
+    let shape = s.get("schedule", &SCHEDULE);
+    // Inherited, it may stand beside a schedule that has none.
+    let decay = if shape == Some(Shape::Wsd) {
+        s.get("decay", &Integer::at_least(1_u64))
+    } else {
+        s.look("decay", &Integer::at_least(1_u64)).or(Some(0))
+    };
     if let (Some(peak), Some(floor)) = (peak, floor)
         && floor > peak
     {
         let message = format!("`train.learning_rate.floor` {floor:?} is above the peak {peak:?}");
         s.refuse("floor", &["peak"], message, "the rate falls from the peak to the floor; a tenth of the peak is usual");
     }
-    Some(LearningRate { peak: peak?, floor: floor?, warmup: warmup? })
+    let (peak, decay) = (peak?, decay?);
+    let (schedule, floor) = match shape? {
+        Shape::Cosine => (Schedule::Cosine, floor?),
+        // Two that differ by a floor that is never reached are one training.
+        Shape::Constant => (Schedule::Constant, peak),
+        Shape::Wsd => (Schedule::Wsd { decay }, floor?),
+    };
+    Some(LearningRate { peak, floor, warmup: warmup?, schedule })
 }

@@ -18,6 +18,7 @@ impl Predictor for Decoder {
     fn precision(&self) -> &'static str {
         match Decoder::precision(self) {
             Precision::F32 => "f32",
+            Precision::Tf32 => "tf32",
             Precision::Bf16 => "bf16",
         }
     }

@@ -23,6 +23,8 @@ pub enum Checkpoint {
     /// Lowest validation loss, the earlier of equals.
     Best,
     Last,
+    /// The exponential moving average of the weights, as it is after the last step.
+    Ema,
     Step(u64),
 }
 

@@ -41,7 +41,7 @@ impl KvCache {
         let config = decoder.config();
         let capacity = i64::from(config.context).min(capacity as i64);
         let kind = match decoder.precision() {
-            Precision::F32 => Kind::Float,
+            Precision::F32 | Precision::Tf32 => Kind::Float,
             Precision::Bf16 => Kind::BFloat16,
         };
         let shape = [batch as i64, capacity, i64::from(config.heads), i64::from(config.width / config.heads)];

@@ -16,11 +16,13 @@ pub struct ModelConfig {
     pub context: u32,
 }
 
-/// The kind that matrices are multiplied in. The residual stream, norms, softmax and loss are float32 in both.
+/// How matrices are multiplied. The residual stream, norms, softmax and loss are float32 in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
     F32,
+    /// float32 whose factors may be rounded to `TensorFloat32` (10 bits of mantissa) on devices that have it; else as `F32`.
+    Tf32,
     Bf16,
 }
 

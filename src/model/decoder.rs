@@ -128,7 +128,7 @@ impl Decoder {
     /// weights.
     pub fn loss(&self, precision: Precision, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
         match precision {
-            Precision::F32 => self.loss_by(&self.weights, inputs_bt, targets_bt),
+            Precision::F32 | Precision::Tf32 => self.loss_by(&self.weights, inputs_bt, targets_bt),
             Precision::Bf16 => self.loss_by(&self.weights.cast(Kind::BFloat16), inputs_bt, targets_bt),
         }
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use tch::Device;
 
+use super::shim;
 use crate::error::Fixable;
 
 /// What the machine settings ask for.
@@ -52,6 +53,8 @@ pub fn open(name: &str, threads: usize, cuda: Option<&Path>) -> Result<Device> {
         }
     };
     tch::set_num_threads(threads.max(1) as i32);
+    // What was measured before in this process may have asked otherwise.
+    shim::allow_tf32(false)?;
     keep_memory();
     Ok(device)
 }

@@ -8,6 +8,8 @@ pub mod config;
 pub mod decoder;
 pub mod device;
 mod init;
+#[cfg(test)]
+mod laws;
 mod layers;
 #[cfg(test)]
 pub(crate) mod reference;

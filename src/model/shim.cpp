@@ -75,6 +75,11 @@ char *philidor_add(Handles to, Handles from, std::size_t count) {
   });
 }
 
+// Whether float32 factors of matrix products may be rounded to TensorFloat32 where the device has it. Of the whole process.
+char *philidor_tf32(bool allowed) {
+  return guarded([&] { at::globalContext().setFloat32MatmulPrecision(allowed ? "high" : "highest"); });
+}
+
 // Peak bytes that libtorch allocated on a CUDA device since the process began.
 char *philidor_peak_bytes(int device, std::int64_t *bytes) {
   return guarded([&] {

@@ -28,6 +28,7 @@ unsafe extern "C" {
     ) -> *mut c_char;
     fn philidor_clip(gradients: *const Handle, count: usize, most: f64, norm: *mut *mut torch_sys::C_tensor) -> *mut c_char;
     fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
+    fn philidor_tf32(allowed: bool) -> *mut c_char;
     fn philidor_peak_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
 }
 
@@ -89,6 +90,13 @@ pub fn add(to: &[Tensor], from: &[Tensor]) -> Result<()> {
     #[expect(unsafe_code, reason = "a call into shim.cpp")]
     // SAFETY: both arrays hold the same number of live tensors.
     said(unsafe { philidor_add(to.as_ptr(), from.as_ptr(), to.len()) })
+}
+
+/// Whether float32 factors of matrix products may be rounded to `TensorFloat32` on devices that have it, in this process.
+pub fn allow_tf32(allowed: bool) -> Result<()> {
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: it takes a value and sets one of libtorch's own.
+    said(unsafe { philidor_tf32(allowed) })
 }
 
 /// Most bytes that libtorch held on a CUDA device since the process began.

@@ -17,7 +17,8 @@ use crate::plan::{Cost, Node};
 use crate::stages;
 use crate::store::{MadeBy, Manifest, Store};
 use crate::train::config::{
-    InitialLoss, LearningRate, Length, Overfit, Precision, Sampler, Snapshots, TrainConfig, Validate, snapshot_steps,
+    InitialLoss, LearningRate, Length, Overfit, Packing, Precision, Sampler, Schedule, Snapshots, TrainConfig, Validate,
+    snapshot_steps,
 };
 
 pub(crate) struct Fixture {
@@ -86,7 +87,7 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
             batch: 192,
             accumulate: 1,
             sampler: Sampler::Windows,
-            learning_rate: LearningRate { peak: 6e-4, floor: 6e-5, warmup: 500 },
+            learning_rate: LearningRate { peak: 6e-4, floor: 6e-5, warmup: 500, schedule: Schedule::Cosine },
             weight_decay: 0.1,
             betas: [0.9, 0.95],
             clip: 1.0,
@@ -94,6 +95,9 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
             seed: 1337,
             validate: Validate { every: (steps / 65).max(1), batches: 50 },
             snapshots: Snapshots { every: (steps / 16).max(1) },
+            packing: Packing::Stream,
+            ema: None,
+            spikes: None,
         }),
         gates: Gates {
             replay: 500,
@@ -290,6 +294,7 @@ fn score(node: &Node, e: &Experiment) -> String {
     let (name, step) = match checkpoint {
         Checkpoint::Best => ("best".to_owned(), steps),
         Checkpoint::Last => ("last".to_owned(), steps),
+        Checkpoint::Ema => ("ema".to_owned(), steps),
         Checkpoint::Step(step) => (format!("step-{step:08}"), step),
     };
     // 1 at the start of the training, near 0 at its end.

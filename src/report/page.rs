@@ -176,7 +176,7 @@ fn provenance(results: &Results) -> Vec<(&'static str, String)> {
         _ => String::new(),
     };
     let key = |stage: &str| {
-        let made = results.nodes.iter().find(|outcome| outcome.node.stage == stage && outcome.made_by.is_some());
+        let made = results.nodes.iter().rfind(|outcome| outcome.node.stage == stage && outcome.made_by.is_some());
         made.map(|outcome| outcome.node.key.full())
     };
     let (device, threads) = results.machine();

@@ -4,7 +4,7 @@ use crate::corpus::config::{Keep, Source, SplitBy};
 use crate::experiment::{Experiment, Weights};
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::text::{self, duration, percent, plural, significant, thousands};
-use crate::train::config::{Length, Precision, Sampler, TrainConfig};
+use crate::train::config::{LearningRate, Length, OnSpike, Packing, Precision, Sampler, Schedule, TrainConfig};
 
 /// Groups of settings: name, then setting and value.
 pub(crate) type Groups = Vec<(&'static str, Vec<(&'static str, String)>)>;
@@ -89,7 +89,7 @@ fn training(e: &Experiment, train: &TrainConfig) -> Vec<(&'static str, String)> 
         Length::Steps(steps) => format!("{} of {}", plural("step", steps), plural("token", per_step)),
         Length::Epochs(epochs) => format!("{} epochs, in steps of {}", significant(epochs, 4), plural("token", per_step)),
     };
-    vec![
+    let mut rows = vec![
         ("length", length),
         ("batch", format!("{} × {} windows", train.batch, train.accumulate)),
         (
@@ -99,7 +99,8 @@ fn training(e: &Experiment, train: &TrainConfig) -> Vec<(&'static str, String)> 
                 Sampler::Epoch => "each window once an epoch".to_owned(),
             },
         ),
-        ("learning rate", format!("{} to {}, warm-up of {}", number(rate.peak), number(rate.floor), plural("step", rate.warmup))),
+        ("packing", packing(train.packing).to_owned()),
+        ("learning rate", learning_rate(rate)),
         ("weight decay", number(train.weight_decay)),
         ("betas", train.betas.map(number).join(", ")),
         ("gradient clipped at", number(train.clip)),
@@ -107,6 +108,7 @@ fn training(e: &Experiment, train: &TrainConfig) -> Vec<(&'static str, String)> 
             "precision",
             match train.precision {
                 Precision::F32 => "f32".to_owned(),
+                Precision::Tf32 => "tf32".to_owned(),
                 Precision::Bf16 => "bf16".to_owned(),
             },
         ),
@@ -116,7 +118,35 @@ fn training(e: &Experiment, train: &TrainConfig) -> Vec<(&'static str, String)> 
             format!("{}, {}", plural("step", train.validate.every), plural("batch", u64::from(train.validate.batches))),
         ),
         ("snapshot every", plural("step", train.snapshots.every)),
-    ]
+    ];
+    rows.extend(train.ema.map(|ema| ("average of the weights", format!("exponential, decay {}", ema.decay))));
+    rows.extend(train.spikes.map(|spikes| {
+        let then = match spikes.then {
+            OnSpike::Stop => "end the training",
+            OnSpike::Skip => "are skipped",
+        };
+        ("spikes", format!("of {} deviations over {} {then}", number(spikes.z), plural("step", spikes.window)))
+    }));
+    rows
+}
+
+fn packing(packing: Packing) -> &'static str {
+    match packing {
+        Packing::Stream => "the stream of games as it comes",
+        Packing::Games => "windows begin with a game, and attention does not cross games",
+    }
+}
+
+fn learning_rate(rate: &LearningRate) -> String {
+    let warmup = plural("step", rate.warmup);
+    match rate.schedule {
+        Schedule::Cosine => format!("{} to {}, warm-up of {warmup}", number(rate.peak), number(rate.floor)),
+        Schedule::Constant => format!("{}, warm-up of {warmup}", number(rate.peak)),
+        Schedule::Wsd { decay } => {
+            let decay = plural("step", decay);
+            format!("{}, warm-up of {warmup}, to {} over the last {decay}", number(rate.peak), number(rate.floor))
+        }
+    }
 }
 
 fn gates(e: &Experiment) -> Vec<(&'static str, String)> {
@@ -135,6 +165,7 @@ fn measured(e: &Experiment) -> Vec<(&'static str, String)> {
         _ if e.train().is_none() => "of the imported weights".to_owned(),
         Checkpoint::Best => "at the lowest validation loss".to_owned(),
         Checkpoint::Last => "at the last step".to_owned(),
+        Checkpoint::Ema => "of the average of the weights".to_owned(),
         Checkpoint::Step(step) => format!("at step {}", thousands(step)),
     };
     let mut rows = Vec::new();

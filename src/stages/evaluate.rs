@@ -77,6 +77,7 @@ impl Stage for Evaluate {
         let at = match self.checkpoint {
             Checkpoint::Best => "best".to_owned(),
             Checkpoint::Last => "last".to_owned(),
+            Checkpoint::Ema => "ema".to_owned(),
             Checkpoint::Step(step) => format!("step {step}"),
         };
         match self.metric {
@@ -92,6 +93,7 @@ fn name(checkpoint: Checkpoint) -> String {
     match checkpoint {
         Checkpoint::Best => "best".to_owned(),
         Checkpoint::Last => "last".to_owned(),
+        Checkpoint::Ema => "ema".to_owned(),
         Checkpoint::Step(step) => format!("step-{step:08}"),
     }
 }

@@ -58,6 +58,7 @@ impl Stage for ExportHf {
         match self.checkpoint {
             Checkpoint::Best => "best".to_owned(),
             Checkpoint::Last => "last".to_owned(),
+            Checkpoint::Ema => "ema".to_owned(),
             Checkpoint::Step(step) => format!("step {step}"),
         }
     }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::corpus::config::Source;
 use crate::experiment::{Experiment, Weights};
+use crate::growth;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::plan::{Handle, Plan};
-use crate::train::config::{Length, Snapshots, TrainConfig, Validate};
+use crate::train::config::{LearningRate, Length, Schedule, Snapshots, TrainConfig, Validate};
 
 use super::encode::{Encode, Tokens};
 use super::evaluate::{Evaluate, Score};
@@ -29,7 +30,19 @@ pub struct Handles {
 pub fn plan(points: &[Experiment]) -> (Plan, Vec<Handles>) {
     let mut plan = Plan::default();
     let handles = points.iter().map(|experiment| point(&mut plan, experiment)).collect();
+    growth::order(&mut plan);
     (plan, handles)
+}
+
+/// The part of a training whose rates are those of any longer one, as a training of its own, and its steps.
+fn trunk(train: &TrainConfig) -> Option<(u64, TrainConfig)> {
+    let (Length::Steps(steps), rate @ LearningRate { schedule: Schedule::Wsd { .. }, .. }) = (train.length, train.learning_rate)
+    else {
+        return None;
+    };
+    let trunk = rate.trunk(steps);
+    let constant = LearningRate { schedule: Schedule::Constant, floor: rate.peak, ..rate };
+    (trunk > 0).then(|| (trunk, TrainConfig { length: Length::Steps(trunk), learning_rate: constant, ..train.clone() }))
 }
 
 fn point(plan: &mut Plan, e: &Experiment) -> Handles {
@@ -49,16 +62,16 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     // Gates hold up the training; none of them is in its key.
     let inspect = plan.add(Inspect { tokens, replay: e.gates.replay }, &[("replay", "gates.replay")]);
     plan.gate(inspect);
-    let trained = match &e.weights {
+    let (trained, trunk) = match &e.weights {
         Weights::Train(train) => trained(plan, e, train, tokens),
         Weights::Import { name, blake3 } => {
             let import = Import { model: e.model.clone(), blake3: blake3.clone(), name: name.clone() };
-            plan.add(import, &[("model", "model.weights"), ("blake3", "model.weights")])
+            (plan.add(import, &[("model", "model.weights"), ("blake3", "model.weights")]), None)
         }
     };
 
     let mut scores = Vec::new();
-    let mut evaluate = |plan: &mut Plan, checkpoint, metric: Metric, section: &str| {
+    let mut evaluate = |plan: &mut Plan, trained, checkpoint, metric: Metric, section: &str| {
         let origin = format!("{section}.{}", metric.name());
         let field = format!("metric.{}", metric.name().replace('_', "-"));
         let (metric_version, model) = (metric.version(), Some(e.model.clone()));
@@ -67,17 +80,24 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     };
     for step in e.snapshot_steps() {
         for &metric in &e.measure.snapshots {
-            evaluate(plan, Checkpoint::Step(step), metric, "measure.snapshots");
+            // Snapshots of a trunk are those of every training that shares it.
+            let of = trunk.filter(|(steps, _)| step <= *steps).map_or(trained, |(_, trunk)| trunk);
+            evaluate(plan, of, Checkpoint::Step(step), metric, "measure.snapshots");
         }
     }
     for &metric in &e.measure.last {
-        evaluate(plan, e.measure.checkpoint, metric, "measure.final");
+        evaluate(plan, trained, e.measure.checkpoint, metric, "measure.final");
     }
     Handles { tokens, trained, scores }
 }
 
-/// The gates of a training, and the training.
-fn trained(plan: &mut Plan, e: &Experiment, train: &TrainConfig, tokens: Handle<Tokens>) -> Handle<Trained> {
+/// The gates of a training, the training, and its trunk with the steps of that, if it has one.
+fn trained(
+    plan: &mut Plan,
+    e: &Experiment,
+    train: &TrainConfig,
+    tokens: Handle<Tokens>,
+) -> (Handle<Trained>, Option<(u64, Handle<Trained>)>) {
     if let Some(gate) = e.gates.initial_loss {
         let stage = InitialLossGate { tokens, model: e.model.clone(), seed: train.seed, gate };
         let gate = plan.add(stage, &[("model", "model"), ("seed", "train.seed"), ("gate", "gates.initial_loss")]);
@@ -99,8 +119,12 @@ fn trained(plan: &mut Plan, e: &Experiment, train: &TrainConfig, tokens: Handle<
         plan.gate(gate);
     }
 
-    let train = Train { tokens, model: e.model.clone(), train: train.clone() };
-    plan.add(train, &[("model", "model"), ("train", "train")])
+    let trunk = trunk(train).map(|(steps, train)| {
+        let trunk = Train { tokens, model: e.model.clone(), train, trunk: None };
+        (steps, plan.add(trunk, &[("model", "model"), ("train", "train")]))
+    });
+    let train = Train { tokens, model: e.model.clone(), train: train.clone(), trunk: trunk.map(|(_, trunk)| trunk) };
+    (plan.add(train, &[("model", "model"), ("train", "train")]), trunk)
 }
 
 /// The sources under names that are labels, unique within a point: the files' own names where they differ.

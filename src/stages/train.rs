@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::error::Fixable;
+use crate::growth;
 use crate::measure::metric::Checkpoint;
 use crate::model::config::ModelConfig;
 use crate::model::device;
-use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
-use crate::train::config::{Length, Precision, TrainConfig, snapshot_steps};
-use crate::train::files::snapshot_file;
+use crate::plan::{Artifact, Cost, Cx, Growth, Handle, Stage};
+use crate::train::config::{Length, Precision, Schedule, TrainConfig, snapshot_steps};
+use crate::train::files::{ema_file, snapshot_file};
 use crate::train::run::{Session, TrainingTokens, train};
 
 use super::encode::Tokens;
@@ -24,6 +25,9 @@ pub struct Train {
     pub tokens: Handle<Tokens>,
     pub model: ModelConfig,
     pub train: TrainConfig,
+    /// The part before the decay, which trainings of other lengths share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trunk: Option<Handle<Trained>>,
 }
 
 pub struct Trained {
@@ -35,13 +39,18 @@ pub struct Trained {
 
 impl Stage for Train {
     const NAME: &'static str = "train";
-    // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed.
-    const VERSION: u32 = 2;
+    // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed. 3: a step that accumulates has
+    // the windows that it has in one pass.
+    const VERSION: u32 = 3;
     const RESUMES: bool = true;
     type Output = Trained;
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
         let tokens = cx.open(self.tokens)?;
+        let from = match self.trunk {
+            Some(trunk) => Some(cx.open(trunk)?.dir),
+            None => growth::start(cx.node, cx.store).map(|start| cx.store.dir(Self::NAME, start.key)),
+        };
         let threads = cx.machine.threads();
         let start = Instant::now();
         let session = Session {
@@ -49,6 +58,7 @@ impl Stage for Train {
             threads,
             checkpoint_every: Duration::try_from_secs_f64(cx.machine.checkpoint_minutes * 60.0)
                 .context("the minutes between two checkpoints are no time")?,
+            from: from.as_deref(),
             clock: &|| start.elapsed(),
             progress: cx.progress,
         };
@@ -58,15 +68,45 @@ impl Stage for Train {
 
     /// Unknown where the length is told in epochs: the tokens are not counted yet.
     fn cost(&self) -> Cost {
+        let trunk = match (self.trunk, self.train.length) {
+            (Some(_), Length::Steps(steps)) => self.train.learning_rate.trunk(steps),
+            _ => 0,
+        };
         let Length::Steps(steps) = self.train.length else { return Cost::default() };
         let parameters = self.model.parameters() + self.model.embedding_parameters();
-        let tokens = steps as f64 * self.train.tokens_per_step(self.model.context) as f64;
+        let tokens = (steps - trunk) as f64 * self.train.tokens_per_step(self.model.context) as f64;
         let weights = 1 + snapshot_steps(steps, self.train.snapshots.every).len() as u64;
         Cost {
             flops: tokens * self.model.flops_per_token() as f64,
             input_bytes: 0,
             disk_bytes: weights * 4 * parameters,
             device_bytes: device_bytes(&self.model, &self.train, parameters),
+        }
+    }
+
+    fn growth(&self) -> Option<Growth> {
+        let refused = match self.train.learning_rate.schedule {
+            Schedule::Constant => None,
+            Schedule::Cosine => {
+                Some("under a cosine every rate depends on the length; constant and wsd can be made longer".to_owned())
+            }
+            // It begins at its trunk.
+            Schedule::Wsd { .. } => return None,
+        };
+        Some(Growth {
+            size: "/with/train/length/steps".to_owned(),
+            unit: "steps".to_owned(),
+            // The last step is validated in any case, which a longer training would not do elsewhere.
+            multiple_of: self.train.validate.every,
+            refused,
+        })
+    }
+
+    fn detail(&self) -> String {
+        match (self.train.learning_rate.schedule, self.train.length) {
+            // It may stand beside the training whose trunk it is.
+            (Schedule::Constant, Length::Steps(steps)) => format!("to step {steps}"),
+            _ => String::new(),
         }
     }
 }
@@ -76,7 +116,7 @@ impl Stage for Train {
 fn device_bytes(model: &ModelConfig, train: &TrainConfig, parameters: u64) -> u64 {
     let tokens = u64::from(train.batch) * u64::from(model.context);
     let kind_bytes = match train.precision {
-        Precision::F32 => 4,
+        Precision::F32 | Precision::Tf32 => 4,
         Precision::Bf16 => 2,
     };
     // Two float32 states of the residual stream; two norms, q, k and v, q and k rotated, what attention gives; the gate, its
@@ -94,8 +134,11 @@ impl Trained {
     ///
     /// Where no snapshot was published at the step.
     pub fn weights(&self, checkpoint: Checkpoint) -> Result<PathBuf> {
-        if checkpoint == Checkpoint::Best || (self.imported && checkpoint == Checkpoint::Last) {
-            return Ok(self.dir.join("best.safetensors"));
+        match checkpoint {
+            Checkpoint::Best => return Ok(self.dir.join("best.safetensors")),
+            Checkpoint::Ema => return Ok(ema_file(&self.dir)),
+            Checkpoint::Last if self.imported => return Ok(self.dir.join("best.safetensors")),
+            Checkpoint::Last | Checkpoint::Step(_) => (),
         }
         let step = self.step_of(checkpoint)?;
         let path = snapshot_file(&self.dir, step);
@@ -124,7 +167,7 @@ impl Trained {
         };
         match checkpoint {
             Checkpoint::Best => number("best.json", "step"),
-            Checkpoint::Last => number("training.json", "steps"),
+            Checkpoint::Last | Checkpoint::Ema => number("training.json", "steps"),
             Checkpoint::Step(step) => Ok(step),
         }
     }

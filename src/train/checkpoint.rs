@@ -1,28 +1,27 @@
 //! What a training needs to go on as if it had never stopped: weights, moments, and how long its files were.
 //!
-//! A checkpoint is a folder, whole or absent under its name; the one before it is removed only then.
+//! A checkpoint is a folder, whole or absent under its name; the last two are kept, should one be damaged. It holds no state of
+//! a generator and no place in the data: both follow from the seed and the step.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tch::Device;
+use tch::{Device, TchError};
 
-use super::files::{read_json, sync_dir, write_json};
+use super::best::{self, Best};
+use super::files::{CURVE, SPEED, VALIDATION, read_json, sync_dir, write_json};
 use super::trainer::Trainer;
+use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::weights::{Weights, write_tensors};
 
 const FOLDER: &str = "checkpoints";
-
-/// The lowest validation loss so far, and the step it was reached at.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Best {
-    pub step: u64,
-    pub loss: f64,
-}
+const STATE: &str = "state.json";
+/// Checkpoints of an unfinished training.
+const KEPT: usize = 2;
 
 /// The rest of a training's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,10 +35,9 @@ pub struct State {
     pub speed: u64,
 }
 
-/// Writes a checkpoint into `out`, and `resume.json`, which says how far it is.
+/// Writes a checkpoint into `out`, and `resume.json`, which says how far it is. The one before it stays.
 pub fn save(out: &Path, trainer: &Trainer, state: State) -> Result<()> {
-    let folder = out.join(FOLDER);
-    let whole = folder.join(format!("step-{:08}", state.step));
+    let whole = folder(out, state.step);
     let part = whole.with_extension("part");
     for old in [&part, &whole] {
         if old.exists() {
@@ -51,16 +49,23 @@ pub fn save(out: &Path, trainer: &Trainer, state: State) -> Result<()> {
     let [first, second] = trainer.optimiser.moments();
     write_tensors(&part.join("first.safetensors"), &first)?;
     write_tensors(&part.join("second.safetensors"), &second)?;
-    write_json(&part.join("state.json"), &state)?;
+    write_json(&part.join(STATE), &state)?;
     fs_err::rename(&part, &whole)?;
-    sync_dir(&folder)?;
+    sync_dir(&out.join(FOLDER))?;
     write_json(&out.join("resume.json"), &json!({ "done": state.step, "total": trainer.steps(), "unit": "steps" }))?;
-    for (step, older) in all(out)? {
-        if step != state.step {
-            fs_err::remove_dir_all(older)?;
-        }
+    keep(out, state.step, KEPT)
+}
+
+/// Removes all checkpoints but the last few up to `step`, and weights that were the best and are named by none of them.
+pub fn keep(out: &Path, step: u64, most: usize) -> Result<()> {
+    // One of a later step was damaged, or this training would have begun there.
+    let (before, after): (Vec<_>, Vec<_>) = all(out)?.into_iter().partition(|(at, _)| *at <= step);
+    let (old, kept) = before.split_at(before.len().saturating_sub(most));
+    for (_, folder) in old.iter().chain(&after) {
+        fs_err::remove_dir_all(folder)?;
     }
-    Ok(())
+    let states = kept.iter().filter_map(|(_, folder)| read_json::<State>(&folder.join(STATE)).ok());
+    best::remove_but(out, &states.filter_map(|state| Some(state.best?.step)).collect::<Vec<_>>())
 }
 
 /// A checkpoint as it was read.
@@ -71,19 +76,63 @@ pub struct Saved {
     pub moments: [Weights; 2],
 }
 
-/// The newest checkpoint in `out`, if there is one.
+/// The newest checkpoint in `out` that a training of so many steps can go on from, if there is any at all. `note` is told
+/// of newer ones that are damaged.
 ///
 /// # Errors
 ///
-/// Where it cannot be read: it was whole, so something else went wrong.
-pub fn newest(out: &Path, model: &ModelConfig, device: Device) -> Result<Option<Saved>> {
-    let Some((_, folder)) = all(out)?.pop() else { return Ok(None) };
-    let read = |name: &str| Weights::read(&folder.join(name), model, device);
-    Ok(Some(Saved {
-        state: read_json(&folder.join("state.json"))?,
+/// Where there are some and none can be gone on from. They are never removed unasked: they may be the work of days.
+pub fn newest(out: &Path, model: &ModelConfig, device: Device, steps: u64, note: &dyn Fn(String)) -> Result<Option<Saved>> {
+    let mut damaged = None;
+    for (step, folder) in all(out)?.into_iter().rev() {
+        match read(out, &folder, model, device, steps) {
+            Ok(saved) => {
+                if let Some((step, error)) = damaged {
+                    note(format!("the checkpoint of step {step} is damaged ({error:#}); the one before it is whole"));
+                }
+                return Ok(Some(saved));
+            }
+            // What libtorch says is of the device, and no fault of the files.
+            Err(error) if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(TchError::Torch(_)))) => {
+                return Err(error);
+            }
+            Err(error) => {
+                damaged.get_or_insert((step, error));
+            }
+        }
+    }
+    match damaged {
+        None => Ok(None),
+        Some((_, error)) => {
+            Err(Fixable::failed(format!("the checkpoint in `{}` is damaged: {error:#}", out.join(FOLDER).display()))
+                .hint("put its files back from a copy, or begin anew with --force train, which removes what is there")
+                .into())
+        }
+    }
+}
+
+fn read(out: &Path, folder: &Path, model: &ModelConfig, device: Device, steps: u64) -> Result<Saved> {
+    let state: State = read_json(&folder.join(STATE))?;
+    belongs(out, state, steps)?;
+    let moments = |name: &str| Weights::read(&folder.join(name), model, device);
+    Ok(Saved {
+        state,
         decoder: Decoder::load(&folder.join("weights.safetensors"), model, device)?,
-        moments: [read("first.safetensors")?, read("second.safetensors")?],
-    }))
+        moments: [moments("first.safetensors")?, moments("second.safetensors")?],
+    })
+}
+
+/// Sees that the other files of an unfinished training are those that its checkpoint was saved with.
+fn belongs(out: &Path, state: State, steps: u64) -> Result<()> {
+    anyhow::ensure!(state.step <= steps, "it was saved after step {} of {steps}", state.step);
+    if let Some(best) = state.best {
+        fs_err::metadata(best::best_file(out, best.step))?;
+    }
+    for (name, bytes) in [(CURVE, state.curve), (VALIDATION, state.validation), (SPEED, state.speed)] {
+        let there = fs_err::metadata(out.join(name)).map_or(0, |found| found.len());
+        anyhow::ensure!(there >= bytes, "`{name}` has {there} bytes, and had {bytes} then");
+    }
+    Ok(())
 }
 
 /// Removes what only an unfinished training needs.
@@ -95,8 +144,12 @@ pub fn remove(out: &Path) -> Result<()> {
     Ok(())
 }
 
+pub(super) fn folder(out: &Path, step: u64) -> PathBuf {
+    out.join(FOLDER).join(format!("step-{step:08}"))
+}
+
 /// Whole checkpoints by step, the newest last.
-fn all(out: &Path) -> Result<Vec<(u64, PathBuf)>> {
+pub(super) fn all(out: &Path) -> Result<Vec<(u64, PathBuf)>> {
     let folder = out.join(FOLDER);
     if !folder.exists() {
         return Ok(Vec::new());

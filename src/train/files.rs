@@ -18,6 +18,11 @@ pub fn snapshot_file(out: &Path, step: u64) -> PathBuf {
     out.join("snapshots").join(format!("step-{step:08}.safetensors"))
 }
 
+/// The exponential moving average of the weights after the last step, where one is kept.
+pub fn ema_file(out: &Path) -> PathBuf {
+    out.join("ema.safetensors")
+}
+
 /// One line of `curve.jsonl`: a step counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, serde::Deserialize)]
 pub struct CurvePoint {

@@ -114,7 +114,7 @@ mod tests {
     use crate::error::{Exit, exit_of};
     use crate::model::reference::references;
     use crate::progress::silent;
-    use crate::train::config::{LearningRate, Length, Snapshots, Validate};
+    use crate::train::config::{LearningRate, Length, Schedule, Snapshots, Validate};
 
     const GATE: InitialLoss = InitialLoss { within: 0.3 };
 
@@ -139,7 +139,7 @@ mod tests {
         let config = TrainConfig {
             length: Length::Steps(gate.steps),
             batch: gate.batch,
-            learning_rate: LearningRate { peak: 1e-2, floor: 1e-3, warmup: 10 },
+            learning_rate: LearningRate { peak: 1e-2, floor: 1e-3, warmup: 10, schedule: Schedule::Cosine },
             validate: Validate { every: 50, batches: 1 },
             snapshots: Snapshots { every: 50 },
             ..TrainConfig::tiny()

@@ -13,7 +13,7 @@ const TIME: Duration = Duration::from_millis(300);
 /// FLOP/s of a large square product in the precision of a training, the best of several.
 pub fn flops_per_second(on: Device, precision: Precision, clock: &dyn Fn() -> Duration) -> f64 {
     let kind = match precision {
-        Precision::F32 => Kind::Float,
+        Precision::F32 | Precision::Tf32 => Kind::Float,
         Precision::Bf16 => Kind::BFloat16,
     };
     let side = if on.is_cuda() { 8192 } else { 1024 };

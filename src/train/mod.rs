@@ -3,10 +3,15 @@
 //! Weights depend on the settings, the tokens and the seed; on nothing else. On the CPU an interrupted training ends
 //! with the same bits as one that was never stopped.
 
+pub mod bench;
+pub mod best;
 pub mod checkpoint;
 pub mod config;
 pub mod files;
 pub mod gates;
+#[cfg(test)]
+mod golden;
+pub mod grow;
 pub mod matmul;
 pub mod optimiser;
 pub mod run;

@@ -93,13 +93,13 @@ impl Optimiser {
 mod tests {
     use super::*;
     use crate::model::reference::{assert_near, references};
-    use crate::train::config::{LearningRate, Length, Precision};
+    use crate::train::config::{LearningRate, Length, Precision, Schedule};
 
     fn config() -> TrainConfig {
         TrainConfig {
             length: Length::Steps(10),
             batch: 4,
-            learning_rate: LearningRate { peak: 6e-4, floor: 6e-5, warmup: 3 },
+            learning_rate: LearningRate { peak: 6e-4, floor: 6e-5, warmup: 3, schedule: Schedule::Cosine },
             seed: 0,
             ..TrainConfig::tiny()
         }

@@ -3,22 +3,23 @@
 //! Everything needed to go on lies in `out`. A kill loses the steps since the last checkpoint and nothing else; they are
 //! done again, and on the CPU come out as they were.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
 use tch::Device;
 
-use super::checkpoint::{self, Best, State};
-use super::config::TrainConfig;
+use super::best::{Best, best_file};
+use super::checkpoint::{self, State};
+use super::config::{Schedule, TrainConfig};
 use super::files::{
     CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
 };
 use super::speed::{LAP, Laps, median};
 use super::trainer::{Launched, Trainer};
 use super::windows::Windows;
-use super::{matmul, validation};
+use super::{grow, matmul, validation};
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
@@ -39,6 +40,9 @@ pub struct Session<'a> {
     pub threads: usize,
     /// Time between two checkpoints; zero saves after each step.
     pub checkpoint_every: Duration,
+    /// The folder of a finished training of the same settings and fewer steps, where this one begins if `out` has no
+    /// checkpoint yet. Its rates must be those of this training: see [`LearningRate::trunk`](super::config::LearningRate::trunk).
+    pub from: Option<&'a Path>,
     /// A monotonic clock.
     pub clock: &'a dyn Fn() -> Duration,
     pub progress: Progress<'a>,
@@ -64,8 +68,11 @@ pub fn train(config: &TrainConfig, model: &ModelConfig, tokens: TrainingTokens, 
         run.go()?;
         run.finish(tokens)?;
     }
-    // All is there; what is left of the way to it goes.
-    checkpoint::remove(out)?;
+    // All is there; what is left of the way to it goes. What can be made longer keeps its last checkpoint for that.
+    match config.learning_rate.schedule {
+        Schedule::Constant => checkpoint::keep(out, u64::MAX, 1)?,
+        Schedule::Cosine | Schedule::Wsd { .. } => checkpoint::remove(out)?,
+    }
     let best = out.join("best");
     if best.exists() {
         fs_err::remove_dir_all(best)?;
@@ -100,13 +107,15 @@ impl<'a> Run<'a> {
         fs_err::create_dir_all(out.join("best"))?;
         write_json(&out.join("model.json"), model)?;
         let steps = config.steps(model.context, tokens.train.len() as u64);
-        let saved = checkpoint::newest(out, model, session.device).map_err(|error| unusable(out, error))?;
+        if let Some(from) = session.from.filter(|_| checkpoint::all(out).is_ok_and(|all| all.is_empty())) {
+            grow::adopt(from, out, config.snapshots.every)?;
+        }
+        let saved = checkpoint::newest(out, model, session.device, steps, &|text| session.progress.note(text))?;
         let state = saved.as_ref().map_or_else(State::default, |saved| saved.state);
-        belongs(out, state, steps).map_err(|error| unusable(out, error))?;
         let trainer = match saved {
             None => Trainer::new(config, Decoder::new(model, config.seed, session.device)?, tokens.train, steps)?,
             Some(saved) => {
-                session.progress.note(format!("resuming after step {} of {steps}", state.step));
+                session.progress.note(format!("going on after step {} of {steps}", state.step));
                 Trainer::new(config, saved.decoder, tokens.train, steps)?.at(state.step, &saved.moments)
             }
         };
@@ -144,7 +153,8 @@ impl<'a> Run<'a> {
             let validate = last || step.is_multiple_of(self.config.validate.every);
             let snapshot = last || step.is_multiple_of(self.config.snapshots.every);
             let interrupted = !last && self.session.progress.should_stop();
-            let save = interrupted || (!last && clock().saturating_sub(self.saved.1) >= self.session.checkpoint_every);
+            let due = clock().saturating_sub(self.saved.1) >= self.session.checkpoint_every;
+            let save = interrupted || if last { self.config.learning_rate.schedule == Schedule::Constant } else { due };
             if !(validate || snapshot || save || step.is_multiple_of(LAP)) {
                 continue;
             }
@@ -226,10 +236,6 @@ impl<'a> Run<'a> {
             speed: self.speed.sync()?,
         };
         checkpoint::save(self.out, &self.trainer, state)?;
-        // Only now does no checkpoint name an older best.
-        if let Some(best) = self.best {
-            remove_best_but(self.out, best)?;
-        }
         self.saved = (state.step, (self.session.clock)());
         Ok(())
     }
@@ -276,46 +282,6 @@ impl<'a> Run<'a> {
             "peak_memory_bytes": peak_memory_bytes,
         }))
     }
-}
-
-/// Sees that the other files of an unfinished training are those that its checkpoint was saved with.
-fn belongs(out: &Path, state: State, steps: u64) -> Result<()> {
-    anyhow::ensure!(state.step < steps.max(1), "it was saved after step {} of {steps}", state.step);
-    if let Some(best) = state.best {
-        fs_err::metadata(best_file(out, best.step))?;
-    }
-    for (name, bytes) in [(CURVE, state.curve), (VALIDATION, state.validation), (SPEED, state.speed)] {
-        let there = fs_err::metadata(out.join(name)).map_or(0, |found| found.len());
-        anyhow::ensure!(there >= bytes, "`{name}` has {there} bytes, and had {bytes} then");
-    }
-    Ok(())
-}
-
-/// A checkpoint that cannot be gone on with. It is never removed unasked: it may be the work of days. What libtorch says
-/// is of the device, and no fault of the files.
-fn unusable(out: &Path, error: anyhow::Error) -> anyhow::Error {
-    if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(tch::TchError::Torch(_)))) {
-        return error;
-    }
-    let checkpoints = out.join("checkpoints");
-    Fixable::failed(format!("the checkpoint in `{}` is damaged: {error:#}", checkpoints.display()))
-        .hint("put its files back from a copy, or begin anew with --force train, which removes what is there")
-        .into()
-}
-
-fn best_file(out: &Path, step: u64) -> PathBuf {
-    out.join("best").join(format!("step-{step:08}.safetensors"))
-}
-
-/// Removes best weights that were bettered.
-fn remove_best_but(out: &Path, best: Best) -> Result<()> {
-    for entry in fs_err::read_dir(out.join("best"))? {
-        let path = entry?.path();
-        if path != best_file(out, best.step) {
-            fs_err::remove_file(path)?;
-        }
-    }
-    Ok(())
 }
 
 fn check(config: &TrainConfig) -> Result<()> {

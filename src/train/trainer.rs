@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anyhow::{Result, anyhow};
 use tch::{Device, Tensor};
 
-use super::config::TrainConfig;
+use super::config::{Precision, TrainConfig};
 use super::files::CurvePoint;
 use super::optimiser::Optimiser;
 use super::windows::{Batch, Windows};
@@ -40,6 +40,7 @@ impl<'a> Trainer<'a> {
     ///
     /// Where the tokens are too few for one window.
     pub fn new(config: &'a TrainConfig, decoder: Decoder, tokens: &'a [u16], steps: u64) -> Result<Self> {
+        shim::allow_tf32(config.precision == Precision::Tf32)?;
         let windows = Windows::training(config, tokens, decoder.config().context, decoder.device())?;
         let optimiser = Optimiser::new(config, decoder.weights());
         Ok(Self { decoder, optimiser, config, windows, step: 0, steps })

@@ -38,7 +38,9 @@ impl<'a> Windows<'a> {
             config::Sampler::Windows => Sampler::windows,
             config::Sampler::Epoch => Sampler::epoch,
         };
-        let sampler = make(tokens.len() as u64, context, config.batch, config.seed).context("drawing training windows")?;
+        let sampler = make(tokens.len() as u64, context, config.batch, config.seed)
+            .context("drawing training windows")?
+            .accumulated(config.accumulate);
         Ok(Self::of(tokens, sampler, context, device))
     }
 

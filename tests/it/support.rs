@@ -49,7 +49,8 @@ steps = 40
 batch = 4
 accumulate = 1
 sampler = "windows"
-learning_rate = { peak = 3e-3, floor = 3e-4, warmup = 4 }
+packing = "stream"
+learning_rate = { schedule = "cosine", peak = 3e-3, floor = 3e-4, warmup = 4 }
 weight_decay = 0.1
 betas = [0.9, 0.95]
 clip = 1.0

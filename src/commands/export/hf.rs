@@ -47,11 +47,12 @@ pub(super) fn hf(args: &ExportHfArgs, paint: Paint) -> Result<()> {
     let chosen = chosen(&results, args.point.as_deref())?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-hf", results.run.name)));
     check_free(&out)?;
+    let checkpoint = args.checkpoint.unwrap_or(chosen.experiment.measure.checkpoint);
     let wanted = Wanted {
         results: &results,
         point: chosen,
-        trained: trained(&results, chosen, &store)?,
-        checkpoint: args.checkpoint.unwrap_or(chosen.experiment.measure.checkpoint),
+        trained: trained(&results, chosen, checkpoint, &store)?,
+        checkpoint,
         out: &out,
     };
     let key = make(&wanted, &store, &machine, paint)?;
@@ -87,14 +88,16 @@ fn chosen<'a>(results: &'a Results, name: Option<&str>) -> Result<&'a Point> {
 }
 
 /// The node that made the weights. Nothing is trained for an export.
-fn trained<'a>(results: &'a Results, point: &Point, store: &Store) -> Result<&'a Node> {
+fn trained<'a>(results: &'a Results, point: &Point, checkpoint: Checkpoint, store: &Store) -> Result<&'a Node> {
     let makes = |stage: &str| stage == Train::NAME || stage == Import::NAME;
-    let node = results
-        .nodes
-        .iter()
-        .map(|outcome| &outcome.node)
-        .find(|node| makes(&node.stage) && node.points.iter().any(|name| name == point.title()))
-        .context("the run's plan has no weights")?;
+    let mine = |node: &&Node| makes(&node.stage) && node.points.iter().any(|name| name == point.title());
+    let nodes: Vec<&Node> = results.nodes.iter().map(|outcome| &outcome.node).filter(mine).collect();
+    // A trunk stands before the training that goes on from it, and keeps the snapshots of its steps.
+    let has = |node: &&&Node| {
+        let trained = Trained::open(&store.dir(&node.stage, node.key));
+        matches!(checkpoint, Checkpoint::Step(_)) && trained.is_ok_and(|trained| trained.weights(checkpoint).is_ok())
+    };
+    let node = *nodes.iter().find(has).or(nodes.last()).context("the run's plan has no weights")?;
     if store.state(node.slot()) != State::Kept {
         return Err(Fixable::failed(format!(
             "the weights of `{}` are not in the store `{}`",
@@ -187,6 +190,7 @@ fn weights(checkpoint: Checkpoint, exported: &Exported) -> String {
     match checkpoint {
         Checkpoint::Best => format!("those of the lowest validation loss, {after}"),
         Checkpoint::Last => format!("the last, {after}"),
+        Checkpoint::Ema => format!("their moving average, {after}"),
         Checkpoint::Step(step) => format!("those of step {}, {after}", thousands(step)),
     }
 }

@@ -31,9 +31,9 @@ fn an_experiment_lies_over_its_base_and_overrides_over_both() {
     let origin = |key| loaded.origins.of(key).unwrap_or_default();
     assert_eq!(origin("train.batch"), "--set train.batch=1_0");
     assert_eq!(origin("train.learning_rate.peak"), "experiments/x.toml:4");
-    assert_eq!(origin("train.learning_rate.floor"), "experiments/base.toml:24");
+    assert_eq!(origin("train.learning_rate.floor"), "experiments/base.toml:25");
     assert_eq!(origin("train.length.steps"), "experiments/base.toml:20");
-    assert_eq!(origin("measure.final.legality.seed"), "experiments/base.toml:36");
+    assert_eq!(origin("measure.final.legality.seed"), "experiments/base.toml:37");
     assert_eq!(origin("measure.final.full_games.temperature"), "experiments/base.toml:42");
     assert_eq!(origin("corpus.keep.exclude_speeds"), "experiments/x.toml:6");
     assert!(origin("corpus.keep").starts_with("--set corpus.keep.terminations="), "the nearest to the user's hand");

@@ -36,7 +36,8 @@ steps = 1000
 batch = 8
 accumulate = 1
 sampler = "windows"
-learning_rate = { peak = 6e-4, floor = 6e-5, warmup = 50 }
+packing = "stream"
+learning_rate = { schedule = "cosine", peak = 6e-4, floor = 6e-5, warmup = 50 }
 weight_decay = 0.1
 betas = [0.9, 0.95]
 clip = 1.0

@@ -93,17 +93,17 @@ fn missing_keys_and_sections_are_named() {
          ^^^^^
       hint: set it, or extend `base.toml`, which explains every key; `width` is never guessed
 
-    experiments/x.toml:23: `[train.learning_rate]` lacks `warmup`
-        learning_rate = { peak = 6e-4, floor = 6e-5 }
+    experiments/x.toml:24: `[train.learning_rate]` lacks `warmup`
+        learning_rate = { schedule = "cosine", peak = 6e-4, floor = 6e-5 }
         ^^^^^^^^^^^^^
       hint: set it, or extend `base.toml`, which explains every key; `warmup` is never guessed
 
-    experiments/x.toml:31: unknown key `gates.none`
+    experiments/x.toml:32: unknown key `gates.none`
         [gates.none]
                ^^^^
       hint: wanted here: `replay`, `initial_loss` or `overfit`
 
-    experiments/x.toml:34: `[measure]` lacks `seed`
+    experiments/x.toml:35: `[measure]` lacks `seed`
         [measure.snapshots]
          ^^^^^^^
       hint: set it, or extend `base.toml`, which explains every key; `seed` is never guessed
@@ -135,7 +135,7 @@ fn a_bad_name_of_a_choice_offers_the_nearest() {
                   ^^^^^^^^
       hint: did you mean `epoch`?
 
-    experiments/x.toml:4: `train.precision` wants `f32` or `bf16`, not the string `"fp16"`
+    experiments/x.toml:4: `train.precision` wants `f32`, `tf32` or `bf16`, not the string `"fp16"`
         precision = "fp16"
                     ^^^^^^
 
@@ -147,7 +147,7 @@ fn a_bad_name_of_a_choice_offers_the_nearest() {
 fn rules_across_keys_name_both_and_where_both_are_set() {
     let text = "[model]\nheads = 6\ncontext = 4\n[train]\nsteps = 40\nlearning_rate = { floor = 1.0 }\n\
         [corpus.keep]\nelo = [2600, 1800]\n[measure.final]\ncheckpoint = 7\nfull_games = { temperatures = [1, 1.0, -1] }\n";
-    assert_snapshot!(asking(text).problems(&[]), @r#"
+    assert_snapshot!(asking(text).problems(&[]), @r"
     experiments/x.toml:3: `model.heads` is 6, but `model.width` 64 is not a multiple of it (`model.width` is set at experiments/base.toml:16)
         heads = 6
                 ^
@@ -157,12 +157,12 @@ fn rules_across_keys_name_both_and_where_both_are_set() {
         context = 4
                   ^
 
-    experiments/x.toml:6: `train.learning_rate.warmup` is 50 steps, and the whole training 40 (`train.learning_rate.warmup` is set at experiments/base.toml:24)
+    experiments/x.toml:6: `train.learning_rate.warmup` is 50 steps, and the whole training 40 (`train.learning_rate.warmup` is set at experiments/base.toml:25)
         steps = 40
                 ^^
       hint: warm up for less than the training, such as 3 % of it
 
-    experiments/x.toml:7: `train.learning_rate.floor` 1.0 is above the peak 0.0006 (`train.learning_rate.peak` is set at experiments/base.toml:24)
+    experiments/x.toml:7: `train.learning_rate.floor` 1.0 is above the peak 0.0006 (`train.learning_rate.peak` is set at experiments/base.toml:25)
         learning_rate = { floor = 1.0 }
                                   ^^^
       hint: the rate falls from the peak to the floor; a tenth of the peak is usual
@@ -182,7 +182,7 @@ fn rules_across_keys_name_both_and_where_both_are_set() {
                                                ^^
 
     7 problems
-    "#);
+    ");
 }
 
 #[test]

@@ -46,47 +46,49 @@ fn the_resolved_experiment_shows_every_value_and_where_it_was_set() {
     batch = 8            # experiments/base.toml:21
     accumulate = 1       # experiments/base.toml:22
     sampler = "windows"  # experiments/base.toml:23
-    weight_decay = 0.1   # experiments/base.toml:25
-    betas = [0.9, 0.95]  # experiments/base.toml:26
-    clip = 1.0           # experiments/base.toml:27
-    precision = "f32"    # experiments/base.toml:28
+    packing = "stream"   # experiments/base.toml:24
+    weight_decay = 0.1   # experiments/base.toml:26
+    betas = [0.9, 0.95]  # experiments/base.toml:27
+    clip = 1.0           # experiments/base.toml:28
+    precision = "f32"    # experiments/base.toml:29
     seed = 5             # --set train.seed=5
 
     [train.learning_rate]
-    peak = 0.0006  # experiments/base.toml:24
-    floor = 6e-5   # experiments/base.toml:24
-    warmup = 50    # experiments/base.toml:24
+    peak = 0.0006        # experiments/base.toml:25
+    floor = 6e-5         # experiments/base.toml:25
+    warmup = 50          # experiments/base.toml:25
+    schedule = "cosine"  # experiments/base.toml:25
 
     [train.validate]
-    every = 100  # experiments/base.toml:30
-    batches = 2  # experiments/base.toml:30
+    every = 100  # experiments/base.toml:31
+    batches = 2  # experiments/base.toml:31
 
     [train.snapshots]
-    every = 200  # experiments/base.toml:31
+    every = 200  # experiments/base.toml:32
 
     [gates]
     initial_loss = false  # --set gates.initial_loss=false
 
     [gates.replay]
-    games = 10  # experiments/base.toml:33
+    games = 10  # experiments/base.toml:34
 
     [measure]
-    seed = 7  # experiments/base.toml:36
+    seed = 7  # experiments/base.toml:37
 
     [measure.snapshots.legality]
-    positions = 20     # experiments/base.toml:38
-    temperature = 1.0  # experiments/base.toml:38
+    positions = 20     # experiments/base.toml:39
+    temperature = 1.0  # experiments/base.toml:39
 
     [measure.final]
-    checkpoint = "best"  # experiments/base.toml:40
+    checkpoint = "best"  # experiments/base.toml:41
 
     [measure.final.legality]
-    positions = 200    # experiments/base.toml:41
-    temperature = 1.0  # experiments/base.toml:41
+    positions = 200    # experiments/base.toml:42
+    temperature = 1.0  # experiments/base.toml:42
 
     [measure.final.full_games]
-    games = 10                 # experiments/base.toml:42
-    temperatures = [1.0, 0.6]  # experiments/base.toml:42
+    games = 10                 # experiments/base.toml:43
+    temperatures = [1.0, 0.6]  # experiments/base.toml:43
 
     [published."legality.rate"]
     value = 0.9  # experiments/x.toml:4

@@ -118,7 +118,8 @@ impl Point {
             encoded: one("encode").and_then(|outcome| json(&dir(outcome).join("report.json"))),
             inspection: one("inspect").and_then(|outcome| json(&dir(outcome).join("inspection.json"))),
             gates,
-            training: one("train").and_then(|outcome| Training::load(outcome.node.key, store)),
+            // A trunk stands before the training that goes on from it.
+            training: mine("train").next_back().and_then(|outcome| Training::load(outcome.node.key, store)),
             scores,
             experiment,
         }

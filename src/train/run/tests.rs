@@ -16,12 +16,22 @@ fn config() -> TrainConfig {
 
 /// Trains to the end, after tries that are asked to stop once they looked at the clock so many times.
 fn run(config: &TrainConfig, out: &Path, stops: &[u64]) -> Result<()> {
+    run_from(config, out, None, stops)
+}
+
+fn run_from(config: &TrainConfig, out: &Path, from: Option<&Path>, stops: &[u64]) -> Result<()> {
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
     let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
     let start = Instant::now();
     let clock = || start.elapsed();
-    let session =
-        Session { device: Device::Cpu, threads: 1, checkpoint_every: Duration::from_hours(1), clock: &clock, progress: silent() };
+    let session = Session {
+        device: Device::Cpu,
+        threads: 1,
+        checkpoint_every: Duration::from_hours(1),
+        from,
+        clock: &clock,
+        progress: silent(),
+    };
     for &at in stops {
         // The clock counts questions: a deterministic way to be interrupted somewhere in the middle.
         let (asked, stop) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -98,6 +108,7 @@ fn what_a_killed_process_wrote_after_its_checkpoint_is_forgotten() {
         device: Device::Cpu,
         threads: 1,
         checkpoint_every: Duration::from_hours(1),
+        from: None,
         clock: &clock,
         progress: Progress::new(&tell, &stop),
     };
@@ -151,7 +162,8 @@ fn checkpoints_before_the_first_validation_leave_room_for_the_best_weights() {
     let start = Instant::now();
     let clock = || start.elapsed();
     for (out, checkpoint_every) in [(&often, Duration::ZERO), (&rarely, Duration::from_hours(1))] {
-        let session = Session { device: Device::Cpu, threads: 1, checkpoint_every, clock: &clock, progress: silent() };
+        let session =
+            Session { device: Device::Cpu, threads: 1, checkpoint_every, from: None, clock: &clock, progress: silent() };
         let config = TrainConfig { validate: Validate { every: 5, batches: 2 }, ..config() };
         train(&config, &MODEL, tokens, out.path(), session).expect("it trains");
     }
@@ -174,6 +186,7 @@ fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
         device: Device::Cpu,
         threads: 1,
         checkpoint_every: Duration::from_hours(1),
+        from: None,
         clock: &clock,
         progress: Progress::new(&tell, &stop),
     };
@@ -195,4 +208,77 @@ fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
         std::fs::write(&path, good).expect("written");
     }
     run(&config(), out, &[]).expect("mended, it goes on");
+}
+
+#[test]
+fn of_two_checkpoints_the_older_one_serves_where_the_newer_one_is_damaged() {
+    let (whole, folder) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    run(&config(), whole.path(), &[]).expect("trained");
+    let out = folder.path();
+    // Each try does one step, saves, and stops.
+    let stop = |out: &Path| {
+        let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
+        let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+        let (start, stop, notes) = (Instant::now(), AtomicBool::new(true), std::sync::Mutex::new(Vec::new()));
+        let (clock, tell) = (
+            || start.elapsed(),
+            |tick: Tick| {
+                if let Tick::Note { text } = tick {
+                    notes.lock().expect("no holder panics").push(text);
+                }
+            },
+        );
+        let progress = Progress::new(&tell, &stop);
+        let checkpoint_every = Duration::from_hours(1);
+        let session = Session { device: Device::Cpu, threads: 1, checkpoint_every, from: None, clock: &clock, progress };
+        train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
+        notes.into_inner().expect("no holder panics")
+    };
+    for _ in 0..4 {
+        stop(out);
+    }
+    let names = || -> Vec<String> {
+        let entries = std::fs::read_dir(out.join("checkpoints")).expect("a folder");
+        let mut names: Vec<_> = entries.map(|entry| entry.expect("read").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), ["step-00000003", "step-00000004"]);
+    std::fs::write(out.join("checkpoints/step-00000004/second.safetensors"), b"half").expect("written");
+    let notes = stop(out);
+    assert!(notes.iter().any(|note| note.starts_with("the checkpoint of step 4 is damaged")), "{notes:?}");
+    assert!(notes.iter().any(|note| note == "going on after step 3 of 7"), "{notes:?}");
+    assert_eq!(names(), ["step-00000003", "step-00000004"]);
+    run(&config(), out, &[]).expect("trained");
+    assert!(files(out) == files(whole.path()));
+}
+
+fn at_a_rate(schedule: Schedule, steps: u64) -> TrainConfig {
+    let learning_rate = crate::train::config::LearningRate { schedule, ..config().learning_rate };
+    TrainConfig { length: crate::train::config::Length::Steps(steps), learning_rate, ..config() }
+}
+
+#[test]
+fn a_finished_training_made_longer_has_the_bytes_of_one_that_took_the_whole_way() {
+    let [short, long, whole] = [0; 3].map(|_| tempfile::tempdir().expect("a folder"));
+    run(&at_a_rate(Schedule::Constant, 6), short.path(), &[]).expect("trained");
+    run(&at_a_rate(Schedule::Constant, 11), whole.path(), &[5]).expect("trained");
+    let before = files(short.path());
+    run_from(&at_a_rate(Schedule::Constant, 11), long.path(), Some(short.path()), &[1]).expect("trained");
+    assert_eq!(files(long.path()).keys().collect::<Vec<_>>(), files(whole.path()).keys().collect::<Vec<_>>());
+    assert!(files(long.path()) == files(whole.path()));
+    assert!(files(short.path()) == before, "what it began from is as it was");
+    assert!(long.path().join("checkpoints/step-00000011").exists(), "and it can be made longer again");
+    assert!(!long.path().join("checkpoints/step-00000006").exists());
+}
+
+#[test]
+fn a_decay_goes_on_from_its_trunk_as_if_it_were_one_training() {
+    let [trunk, decay, whole] = [0; 3].map(|_| tempfile::tempdir().expect("a folder"));
+    let wsd = at_a_rate(Schedule::Wsd { decay: 3 }, 9);
+    run(&at_a_rate(Schedule::Constant, 6), trunk.path(), &[]).expect("trained");
+    run(&wsd, whole.path(), &[]).expect("trained");
+    run_from(&wsd, decay.path(), Some(trunk.path()), &[]).expect("trained");
+    assert!(files(decay.path()) == files(whole.path()));
+    assert!(!decay.path().join("checkpoints").exists(), "a decay is the end");
 }
