@@ -6,6 +6,7 @@ pub mod machine;
 pub mod memory;
 pub mod progress;
 pub mod random;
+pub mod ranks;
 pub mod text;
 
 // The spine: what is asked, what must happen, how each step is done, what is kept, what happened, what it means.

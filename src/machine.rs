@@ -30,6 +30,10 @@ pub struct Machine {
     pub stockfish: PathBuf,
     /// Minutes between two checkpoints of a training.
     pub checkpoint_minutes: f64,
+    /// Processes that share a training, each on a device of its own.
+    pub ranks: usize,
+    /// The command that starts them, with its options; `-n` and the worker follow.
+    pub mpirun: String,
     /// Where the corpus files of the experiment at hand lie, by the BLAKE3 digest of their content.
     #[serde(default)]
     pub files: BTreeMap<String, PathBuf>,
@@ -47,6 +51,8 @@ impl Default for Machine {
             memory_mib: 1024,
             stockfish: "stockfish".into(),
             checkpoint_minutes: 5.0,
+            ranks: 1,
+            mpirun: "mpirun --oversubscribe --bind-to none".into(),
             files: BTreeMap::new(),
         }
     }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::machine::Machine;
 use crate::progress::Progress;
+use crate::ranks::Ranks;
 pub use crate::store::Cost;
 use crate::store::{Key, Slot, Store};
 
@@ -227,6 +228,8 @@ pub struct Cx<'a> {
     pub store: &'a Store,
     pub machine: &'a Machine,
     pub progress: Progress<'a>,
+    /// The processes that do this work together; one, but for a training.
+    pub ranks: &'a dyn Ranks,
 }
 
 impl Cx<'_> {

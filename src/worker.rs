@@ -3,7 +3,7 @@
 //! A crash or a device fault fails the node at hand and no more; memory of a device comes back when the
 //! process ends. The worker stops by itself, with its work saved, when the runner is gone.
 
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader, ErrorKind, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Fixable;
+use crate::error::{Fixable, io_kind};
 use crate::machine::Machine;
 use crate::plan::Node;
 use crate::progress::Tick;
@@ -82,6 +82,9 @@ pub struct Worker {
     last_words: Arc<Mutex<Vec<String>>>,
 }
 
+/// The argument that makes a worker one of several ranks, started by `mpirun`.
+pub const RANKED: &str = "--mpi";
+
 const LAST_WORDS: usize = 20;
 const SPIN_COUNT: &str = "1000";
 
@@ -92,21 +95,42 @@ impl Worker {
     ///
     /// Where it is not there or does not start.
     pub fn start() -> Result<Self> {
-        let program = program()?;
-        // Its own process group: CTRL-C reaches the runner, which asks the worker to save.
-        let mut command = Command::new(&program);
+        Self::spawn(Command::new(program()?))
+    }
+
+    /// Starts the ranks of a training: as many workers, of which the first hears and answers for all.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start); and where the command that starts them is not there.
+    pub fn start_ranks(machine: &Machine) -> Result<Self> {
+        let mut words = machine.mpirun.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or("mpirun"));
+        command.args(words).args(["-n", &machine.ranks.to_string()]).arg(program()?).arg(RANKED);
+        // Open MPI starts nothing for root unasked, lest a program harm the system. This one is root already, if at all.
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        Self::spawn(command).map_err(|error| match io_kind(&error) {
+            Some(ErrorKind::NotFound) => Fixable::failed(format!("`{}` is not there, and ranks need it", machine.mpirun))
+                .hint("install an MPI (Debian: apt-get install openmpi-bin), or name its command: mpirun in philidor.toml")
+                .into(),
+            _ => error,
+        })
+    }
+
+    fn spawn(mut command: Command) -> Result<Self> {
         if std::env::var_os("OMP_WAIT_POLICY").is_none() && std::env::var_os("GOMP_SPINCOUNT").is_none() {
             // Threads of libtorch wait for one another by spinning, for far longer than a step takes: on cores that
             // others use too, that made training ten times slower here. A short spin, and then to sleep.
             command.env("GOMP_SPINCOUNT", SPIN_COUNT);
         }
+        // Its own process group: CTRL-C reaches the runner, which asks the worker to save.
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .with_context(|| format!("starting `{}`", program.display()))?;
+            .with_context(|| format!("starting `{}`", Path::new(command.get_program()).display()))?;
         let requests = child.stdin.take();
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
@@ -213,7 +237,7 @@ impl Worker {
     fn crash(&mut self, label: &str) -> anyhow::Error {
         self.requests = None;
         let status = self.child.wait();
-        let killed = status.as_ref().is_ok_and(|status| status.signal() == Some(libc::SIGKILL));
+        let killed = status.as_ref().is_ok_and(|status| signal_of(*status) == Some(libc::SIGKILL));
         let ended = status.map_or_else(|error| format!("ended: {error}"), how);
         let words = self.last_words.lock().expect("no holder panics").join("\n  ");
         let may_lack_memory = killed || words.contains("memory allocation");
@@ -243,8 +267,13 @@ impl Drop for Worker {
     }
 }
 
+/// The signal that ended it, or one of its ranks: `mpirun` ends with 128 more, as a shell.
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    status.signal().or_else(|| status.code().map(|code| code - 128).filter(|signal| (1..=64).contains(signal)))
+}
+
 fn how(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
+    match (signal_of(status), status.code()) {
         (Some(signal), _) => format!("was killed by signal {signal}"),
         (None, Some(code)) => format!("exited with code {code}"),
         (None, None) => "ended".to_owned(),

@@ -12,11 +12,14 @@ use crate::cli::RunArgs;
 use crate::commands::session::{self, Session};
 use crate::error::Exit;
 use crate::experiment::Show;
+use crate::plan::Stage as _;
 use crate::provenance;
+use crate::ranks;
 use crate::report;
 use crate::run::{self, Event, Options, Outcome, Run};
 use crate::runs::{self, PlanRecord, RunFolder, RunRecord};
 use crate::stages::Workshop;
+use crate::stages::train::Train;
 use crate::store::{MadeBy, State, Store, Wait};
 use crate::text::{duration, plural};
 use crate::ui::journal::Journal;
@@ -31,6 +34,7 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
     let (mut exit, mut printed) = (None, Ok(()));
     for file in &args.asked.files {
         let session = session::open(file, &args.asked.sets)?;
+        check_ranks(&session)?;
         for stage in args.until.iter().chain(&args.force) {
             session::check_stage(&session.plan, stage)?;
         }
@@ -53,6 +57,16 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
         printed?;
     }
     Ok(exit)
+}
+
+/// Refuses a training that the ranks cannot share, before time is spent on the way to it.
+fn check_ranks(session: &Session) -> Result<()> {
+    let trainings = session.plan.nodes.iter().filter(|node| node.stage == Train::NAME);
+    for node in trainings.filter(|node| session.store.state(node.slot()) != State::Kept) {
+        let stage: Train = serde_json::from_value(node.manifest["with"].clone())?;
+        ranks::rows(stage.train.batch, 0, session.loaded.machine.ranks)?;
+    }
+    Ok(())
 }
 
 struct Ended {

@@ -66,6 +66,11 @@ impl Sampler {
         self.windows
     }
 
+    /// Windows in one pass.
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
     /// The starts of the windows of a pass, in tokens; `starts` is cleared first.
     pub fn starts(&self, pass: u64, starts: &mut Vec<u64>) {
         starts.clear();

@@ -17,8 +17,8 @@ pub(super) const FILE: &str = "philidor.toml";
 pub(super) const WHERE: &str =
     "a machine setting decides no result: put it in philidor.toml, in PHILIDOR_…, or in --set machine.…";
 
-const SETTINGS: [&str; 9] =
-    ["store", "runs", "data", "mirror", "device", "threads", "memory_mib", "stockfish", "checkpoint_minutes"];
+const SETTINGS: [&str; 11] =
+    ["store", "runs", "data", "mirror", "device", "threads", "memory_mib", "stockfish", "checkpoint_minutes", "ranks", "mpirun"];
 
 /// Sections of an experiment, which have no place in `philidor.toml`.
 const SCIENCE: [&str; 10] = ["extends", "name", "corpus", "model", "train", "gates", "measure", "published", "sweep", "arena"];
@@ -51,7 +51,7 @@ fn read(s: &mut Section) -> Machine {
     }
     s.forbid("machine", "settings have no table of their own here", "write `device = \"cpu\"` at the top of the file");
     let mut path = |key: &str, default| s.look(key, &TEXT).map_or(default, Into::into);
-    Machine {
+    let machine = Machine {
         store: path("store", defaults.store),
         runs: path("runs", defaults.runs),
         data: path("data", defaults.data),
@@ -61,8 +61,15 @@ fn read(s: &mut Section) -> Machine {
         threads: s.look("threads", &Integer::between(0, 4096)).unwrap_or(defaults.threads),
         memory_mib: s.look("memory_mib", &Integer::between(1_u64, 1 << 20)).unwrap_or(defaults.memory_mib),
         checkpoint_minutes: s.look("checkpoint_minutes", &NOT_NEGATIVE).unwrap_or(defaults.checkpoint_minutes),
+        ranks: s.look("ranks", &Integer::between(1, 4096)).unwrap_or(defaults.ranks),
+        mpirun: s.look("mpirun", &TEXT).unwrap_or(defaults.mpirun),
         files: defaults.files,
+    };
+    if machine.ranks > 1 && !cfg!(feature = "mpi") {
+        let message = format!("`ranks` is {}, and this build trains with one process", machine.ranks);
+        s.refuse("ranks", &[], message, "build it with MPI: cargo build --bins --features mpi (the README says what that needs)");
     }
+    machine
 }
 
 fn file(working_dir: &Path, found: &Found) -> Table {

@@ -12,6 +12,7 @@ use tch::Device;
 
 use super::shim;
 use crate::error::Fixable;
+use crate::ranks::Here;
 
 /// What the machine settings ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,26 @@ pub fn open(name: &str, threads: usize, cuda: Option<&Path>) -> Result<Device> {
     shim::allow_tf32(false)?;
     keep_memory();
     Ok(device)
+}
+
+/// Opens the device of one of several ranks on a machine: of `cuda` and `auto`, each rank takes one of its own in their order;
+/// a device that is named by its number, and the CPU, they share.
+///
+/// # Errors
+///
+/// As [`open`]; and where there are fewer devices than ranks.
+pub fn open_among(name: &str, here: Here, threads: usize) -> Result<Device> {
+    let device = open(name, threads, None)?;
+    if here.size == 1 || !device.is_cuda() || name.contains(':') {
+        return Ok(device);
+    }
+    let found = tch::Cuda::device_count().max(0) as usize;
+    if here.size > found {
+        return Err(Fixable::usage(format!("{} ranks want a device each, and this machine has {found}", here.size))
+            .hint(format!("set ranks = {found}, or share one by its number: device = \"cuda:0\""))
+            .into());
+    }
+    open(&format!("cuda:{}", here.rank), threads, None)
 }
 
 /// Tells the allocator to keep what is freed: the next step asks for just as much, and fresh pages cost it a fault each (a

@@ -12,6 +12,7 @@ use crate::machine::Machine;
 use crate::plan::{Artifact, Cx, Handle, Plan, Stage};
 use crate::progress::silent;
 use crate::random::{below, stream};
+use crate::ranks::Alone;
 use crate::store::{Key, Store};
 
 pub(crate) struct Bench {
@@ -92,7 +93,8 @@ impl Bench {
         let inputs: Vec<(Key, String)> = node.reads.iter().map(stage_of).collect();
         let out = self.store.dir(&node.stage, node.key);
         std::fs::create_dir_all(&out).expect("a folder");
-        let cx = Cx { node: &node, inputs: &inputs, store: &self.store, machine: &self.machine, progress: silent() };
+        let cx =
+            Cx { node: &node, inputs: &inputs, store: &self.store, machine: &self.machine, progress: silent(), ranks: &Alone };
         let result = serde_json::from_value::<S>(with).map_err(Into::into).and_then(|stage| stage.run(&cx, &out));
         (handle, result, out)
     }

@@ -51,16 +51,18 @@ impl Stage for Train {
             Some(trunk) => Some(cx.open(trunk)?.dir),
             None => growth::start(cx.node, cx.store).map(|start| cx.store.dir(Self::NAME, start.key)),
         };
-        let threads = cx.machine.threads();
+        let here = cx.ranks.here();
+        let threads = (cx.machine.threads() / here.size).max(1);
         let start = Instant::now();
         let session = Session {
-            device: device::open(&cx.machine.device, threads, None)?,
+            device: device::open_among(&cx.machine.device, here, threads)?,
             threads,
             checkpoint_every: Duration::try_from_secs_f64(cx.machine.checkpoint_minutes * 60.0)
                 .context("the minutes between two checkpoints are no time")?,
             from: from.as_deref(),
             clock: &|| start.elapsed(),
             progress: cx.progress,
+            ranks: cx.ranks,
         };
         let tokens = TrainingTokens { train: tokens.train.tokens(), validation: tokens.validation.tokens() };
         train(&self.train, &self.model, tokens, out, session)

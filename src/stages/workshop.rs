@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 
 use crate::machine::Machine;
-use crate::plan::{Cx, Node, Plan};
+use crate::plan::{Cx, Node, Plan, Stage as _};
 use crate::progress::{Progress, Tick};
 use crate::provenance::now;
+use crate::ranks::Alone;
 use crate::store::{Key, MadeBy, Store};
 use crate::worker::{Job, Worker};
 
+use super::train::Train;
 use super::{LOCAL, here};
 
 /// Does the work of the nodes of one plan.
@@ -36,27 +38,41 @@ impl<'a> Workshop<'a> {
         let inputs = self.inputs(node);
         if let Some(work) = here(LOCAL, node) {
             let progress = Progress::new(tell, self.stop);
-            work(&Cx { node, inputs: &inputs, store: self.store, machine: self.machine, progress }, out)?;
+            work(&Cx { node, inputs: &inputs, store: self.store, machine: self.machine, progress, ranks: &Alone }, out)?;
             return Ok(MadeBy { at: now(), ..self.provenance.clone() });
         }
         let job = Job { node: node.clone(), inputs, out: out.to_owned(), machine: self.machine.clone() };
         let stop = self.stop;
         let worked = self.worker_for(&node.stage)?.work(job, stop, tell);
-        // One that crashed is of no more use, and one that failed may hold memory that the next needs.
-        let made_by = worked.inspect_err(|_| self.worker = None)?;
+        // One that crashed is of no more use, and one that failed may hold memory that the next needs. Ranks that have
+        // nothing to do wait for one another, each with a core.
+        if worked.is_err() || self.shared(&node.stage) {
+            self.worker = None;
+        }
+        let made_by = worked?;
         Ok(MadeBy { at: now(), device: made_by.device, libtorch: made_by.libtorch, ..self.provenance.clone() })
     }
 
     /// The worker at hand; a fresh one for another stage, since only an ended process returns a device's memory.
     fn worker_for(&mut self, stage: &str) -> Result<&mut Worker> {
-        let keep = self.worker.as_ref().is_some_and(|(last, _)| last == stage || self.machine.device == "cpu");
+        let any = self.machine.device == "cpu" && !self.shared(stage);
+        let keep = self.worker.as_ref().is_some_and(|(last, _)| last == stage || any);
         if !keep {
             self.worker = None;
         }
+        let shared = self.shared(stage);
         match &mut self.worker {
             Some((_, worker)) => Ok(worker),
-            none => Ok(&mut none.insert((stage.to_owned(), Worker::start()?)).1),
+            none => {
+                let worker = if shared { Worker::start_ranks(self.machine)? } else { Worker::start()? };
+                Ok(&mut none.insert((stage.to_owned(), worker)).1)
+            }
         }
+    }
+
+    /// Whether a stage is done by several ranks.
+    fn shared(&self, stage: &str) -> bool {
+        stage == Train::NAME && self.machine.ranks > 1
     }
 
     fn inputs(&self, node: &Node) -> Vec<(Key, String)> {

@@ -54,7 +54,8 @@ pub struct SpeedPoint {
 
 /// A file of JSON lines that can be taken back to an earlier length.
 pub struct Lines {
-    file: File,
+    /// `None` where nobody reads them.
+    file: Option<File>,
     bytes: u64,
 }
 
@@ -69,20 +70,28 @@ impl Lines {
         let there = file.metadata()?.len();
         anyhow::ensure!(there >= bytes, "`{}` has {there} bytes, and had {bytes} before", path.display());
         file.set_len(bytes)?;
-        Ok(Self { file, bytes })
+        Ok(Self { file: Some(file), bytes })
+    }
+
+    /// Lines that another rank writes.
+    pub fn nowhere() -> Self {
+        Self { file: None, bytes: 0 }
     }
 
     pub fn push(&mut self, line: &impl Serialize) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
-        self.file.write_all(&text)?;
+        file.write_all(&text)?;
         self.bytes += text.len() as u64;
         Ok(())
     }
 
     /// Brings all lines to the disk, and says how many bytes they are.
     pub fn sync(&self) -> Result<u64> {
-        self.file.sync_all()?;
+        if let Some(file) = &self.file {
+            file.sync_all()?;
+        }
         Ok(self.bytes)
     }
 }

@@ -7,6 +7,7 @@ pub mod bench;
 pub mod best;
 pub mod checkpoint;
 pub mod config;
+pub mod exchange;
 pub mod files;
 pub mod gates;
 #[cfg(test)]

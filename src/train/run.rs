@@ -13,6 +13,7 @@ use tch::Device;
 use super::best::{Best, best_file};
 use super::checkpoint::{self, State};
 use super::config::{Schedule, TrainConfig};
+use super::exchange::same_weights;
 use super::files::{
     CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
 };
@@ -25,6 +26,7 @@ use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::{device, shim};
 use crate::progress::Progress;
+use crate::ranks::Ranks;
 
 /// The streams of a training: games as `<bos>` moves `<eos>`, back to back.
 #[derive(Clone, Copy)]
@@ -46,6 +48,8 @@ pub struct Session<'a> {
     /// A monotonic clock.
     pub clock: &'a dyn Fn() -> Duration,
     pub progress: Progress<'a>,
+    /// The processes that share the training. Rank 0 alone writes into the folder; all others only read a checkpoint there.
+    pub ranks: &'a dyn Ranks,
 }
 
 /// Of the windows that validation losses are measured on: the same for every seed of a training, so that a difference
@@ -63,10 +67,15 @@ const DONE: &str = "training.json";
 /// the data are too short, the loss is no number, or the device fails.
 pub fn train(config: &TrainConfig, model: &ModelConfig, tokens: TrainingTokens, out: &Path, session: Session) -> Result<()> {
     check(config)?;
-    if !out.join(DONE).exists() {
+    let first = session.ranks.is_first();
+    let [done] = session.ranks.decide([out.join(DONE).exists()])?;
+    if !done {
         let mut run = Run::open(config, tokens, model, out, session)?;
         run.go()?;
         run.finish(tokens)?;
+    }
+    if !first {
+        return Ok(());
     }
     // All is there; what is left of the way to it goes. What can be made longer keeps its last checkpoint for that.
     match config.learning_rate.schedule {
@@ -103,13 +112,18 @@ impl<'a> Run<'a> {
         out: &'a Path,
         session: Session<'a>,
     ) -> Result<Self> {
-        fs_err::create_dir_all(out.join("snapshots"))?;
-        fs_err::create_dir_all(out.join("best"))?;
-        write_json(&out.join("model.json"), model)?;
-        let steps = config.steps(model.context, tokens.train.len() as u64);
-        if let Some(from) = session.from.filter(|_| checkpoint::all(out).is_ok_and(|all| all.is_empty())) {
-            grow::adopt(from, out, config.snapshots.every)?;
+        let ranks = session.ranks;
+        if ranks.is_first() {
+            fs_err::create_dir_all(out.join("snapshots"))?;
+            fs_err::create_dir_all(out.join("best"))?;
+            write_json(&out.join("model.json"), model)?;
+            if let Some(from) = session.from.filter(|_| checkpoint::all(out).is_ok_and(|all| all.is_empty())) {
+                grow::adopt(from, out, config.snapshots.every)?;
+            }
         }
+        // None looks for a checkpoint before rank 0 is so far.
+        ranks.decide([true])?;
+        let steps = config.steps(model.context, tokens.train.len() as u64);
         let saved = checkpoint::newest(out, model, session.device, steps, &|text| session.progress.note(text))?;
         let state = saved.as_ref().map_or_else(State::default, |saved| saved.state);
         let trainer = match saved {
@@ -118,13 +132,17 @@ impl<'a> Run<'a> {
                 session.progress.note(format!("going on after step {} of {steps}", state.step));
                 Trainer::new(config, saved.decoder, tokens.train, steps)?.at(state.step, &saved.moments)
             }
-        };
+        }
+        .among(ranks)?;
+        same_weights(ranks, trainer.decoder.weights(), state.step)?;
+        let lines = |name: &str, bytes| if ranks.is_first() { Lines::open(&out.join(name), bytes) } else { Ok(Lines::nowhere()) };
         let now = (session.clock)();
         Ok(Self {
-            validation_windows: Windows::fixed(VALIDATION_SEED, config.batch, tokens.validation, model.context, session.device)?,
-            curve: Lines::open(&out.join(CURVE), state.curve)?,
-            validation: Lines::open(&out.join(VALIDATION), state.validation)?,
-            speed: Lines::open(&out.join(SPEED), state.speed)?,
+            validation_windows: Windows::fixed(VALIDATION_SEED, config.batch, tokens.validation, model.context, session.device)?
+                .rows(ranks.rows(config.batch)?),
+            curve: lines(CURVE, state.curve)?,
+            validation: lines(VALIDATION, state.validation)?,
+            speed: lines(SPEED, state.speed)?,
             best: state.best,
             saved: (state.step, now),
             told: now,
@@ -155,6 +173,7 @@ impl<'a> Run<'a> {
             let interrupted = !last && self.session.progress.should_stop();
             let due = clock().saturating_sub(self.saved.1) >= self.session.checkpoint_every;
             let save = interrupted || if last { self.config.learning_rate.schedule == Schedule::Constant } else { due };
+            let [interrupted, save] = self.session.ranks.decide([interrupted, save])?;
             if !(validate || snapshot || save || step.is_multiple_of(LAP)) {
                 continue;
             }
@@ -212,22 +231,32 @@ impl<'a> Run<'a> {
     }
 
     fn validate(&mut self) -> Result<()> {
-        let loss = validation::loss(&self.trainer.decoder, self.config, &self.validation_windows)?;
-        let (step, tokens) = (self.trainer.step(), self.trainer.tokens());
+        let (ranks, step, tokens) = (self.session.ranks, self.trainer.step(), self.trainer.tokens());
+        same_weights(ranks, self.trainer.decoder.weights(), step)?;
+        let own = validation::loss(&self.trainer.decoder, self.config, &self.validation_windows)?;
+        let loss = ranks.total(own / ranks.size() as f64)?;
         self.validation.push(&ValidationPoint { step, tokens, loss })?;
         self.session.progress.metric("validation_loss", step, loss);
         if self.best.is_none_or(|best| loss < best.loss) {
             self.best = Some(Best { step, loss });
-            self.trainer.decoder.weights().write(&best_file(self.out, step))?;
+            if ranks.is_first() {
+                self.trainer.decoder.weights().write(&best_file(self.out, step))?;
+            }
         }
         Ok(())
     }
 
     fn snapshot(&self) -> Result<()> {
+        if !self.session.ranks.is_first() {
+            return Ok(());
+        }
         self.trainer.decoder.weights().write(&snapshot_file(self.out, self.trainer.step()))
     }
 
     fn save(&mut self) -> Result<()> {
+        if !self.session.ranks.is_first() {
+            return Ok(());
+        }
         let state = State {
             step: self.trainer.step(),
             best: self.best,
@@ -242,6 +271,12 @@ impl<'a> Run<'a> {
 
     /// Writes what is told of the whole training, the file that says it is done last.
     fn finish(&mut self, tokens: TrainingTokens) -> Result<()> {
+        let Session { device, clock, ranks, .. } = self.session;
+        // All devices at once, as in a step.
+        let peak_flops = ranks.total(matmul::flops_per_second(device, self.config.precision, clock))?;
+        if !ranks.is_first() {
+            return Ok(());
+        }
         let best = self.best.expect("the last step is validated");
         let chosen = self.out.join("best.safetensors");
         fs_err::copy(best_file(self.out, best.step), &chosen)?;
@@ -250,7 +285,7 @@ impl<'a> Run<'a> {
         for lines in [&self.curve, &self.validation, &self.speed] {
             lines.sync()?;
         }
-        write_json(&self.out.join("device.json"), &self.device_facts()?)?;
+        write_json(&self.out.join("device.json"), &self.device_facts(peak_flops)?)?;
         sync_dir(self.out)?;
         let model = self.trainer.decoder.config();
         let facts = json!({
@@ -264,17 +299,17 @@ impl<'a> Run<'a> {
         write_json(&self.out.join(DONE), &facts)
     }
 
-    fn device_facts(&self) -> Result<serde_json::Value> {
-        let Session { device, threads, clock, .. } = self.session;
+    fn device_facts(&self, peak_flops: f64) -> Result<serde_json::Value> {
+        let Session { device, threads, ranks, .. } = self.session;
         let peak_memory_bytes = match device {
             Device::Cuda(index) => shim::peak_bytes(index).ok(),
             _ => None,
         };
-        let peak_flops = matmul::flops_per_second(device, self.config.precision, clock);
         let tokens_per_second = median(&read_lines::<SpeedPoint>(&self.out.join(SPEED))?);
         let flops_per_token = self.trainer.decoder.config().flops_per_token() as f64;
         Ok(json!({
             "device": device::name(device),
+            "ranks": ranks.size(),
             "threads": threads,
             "matmul_flops_per_second": peak_flops,
             "tokens_per_second": tokens_per_second,

@@ -6,6 +6,7 @@ use anyhow::{Result, anyhow};
 use tch::{Device, Tensor};
 
 use super::config::{Precision, TrainConfig};
+use super::exchange::Exchange;
 use super::files::CurvePoint;
 use super::optimiser::Optimiser;
 use super::windows::{Batch, Windows};
@@ -14,12 +15,14 @@ use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::shim;
 use crate::model::weights::Weights;
+use crate::ranks::{Alone, Ranks};
 
 pub struct Trainer<'a> {
     pub decoder: Decoder,
     pub optimiser: Optimiser,
     config: &'a TrainConfig,
     windows: Windows<'a>,
+    exchange: Exchange<'a>,
     step: u64,
     steps: u64,
 }
@@ -43,7 +46,7 @@ impl<'a> Trainer<'a> {
         shim::allow_tf32(config.precision == Precision::Tf32)?;
         let windows = Windows::training(config, tokens, decoder.config().context, decoder.device())?;
         let optimiser = Optimiser::new(config, decoder.weights());
-        Ok(Self { decoder, optimiser, config, windows, step: 0, steps })
+        Ok(Self { decoder, optimiser, config, windows, exchange: Exchange::new(&Alone), step: 0, steps })
     }
 
     /// Goes on after `step`, with the moments of then; the decoder has the weights of then already.
@@ -52,6 +55,17 @@ impl<'a> Trainer<'a> {
         self.step = step;
         self.optimiser.restore(step, moments);
         self
+    }
+
+    /// Shares each forward pass with the other ranks: this one takes its rows of the batch.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Usage`](crate::error::Exit::Usage) where the batch cannot be shared evenly.
+    pub fn among(mut self, ranks: &'a dyn Ranks) -> Result<Self> {
+        self.windows = self.windows.rows(ranks.rows(self.config.batch)?);
+        self.exchange = Exchange::new(ranks);
+        Ok(self)
     }
 
     /// Steps done.
@@ -82,14 +96,15 @@ impl<'a> Trainer<'a> {
 
     fn launch(&mut self, rate: f64) -> Result<Tensor> {
         let passes = u64::from(self.config.accumulate);
-        let (mut gradients, mut mean) = self.pass(self.step * passes)?;
+        let (gradients, mut mean) = self.pass(self.step * passes)?;
         for pass in 1..passes {
             let (more, loss) = self.pass(self.step * passes + pass)?;
             shim::add(&gradients, &more)?;
             mean += loss;
         }
+        let (gradients, mean) = self.exchange.sum(gradients, mean)?;
         let norm = self.optimiser.step(&gradients, rate)?;
-        gradients.clear();
+        drop(gradients);
         Ok(Tensor::f_stack(&[mean, norm], 0)?)
     }
 
@@ -97,8 +112,9 @@ impl<'a> Trainer<'a> {
     fn pass(&self, pass: u64) -> Result<(Vec<Tensor>, Tensor)> {
         let Batch { inputs_bt, targets_bt } = self.windows.batch(pass)?;
         let mut loss = self.decoder.loss(self.config.precision, &inputs_bt, &targets_bt);
-        if self.config.accumulate > 1 {
-            loss = loss.f_div_scalar(f64::from(self.config.accumulate))?;
+        let shares = f64::from(self.config.accumulate) * self.exchange.ranks() as f64;
+        if shares > 1.0 {
+            loss = loss.f_div_scalar(shares)?;
         }
         Ok((self.optimiser.gradients(&loss)?, loss.f_detach()?))
     }

@@ -1,6 +1,7 @@
 //! Windows of a token stream as batches on the device: inputs, and the same one token later as targets.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use anyhow::{Context as _, Result};
 use rand_core::Rng as _;
@@ -17,6 +18,8 @@ pub struct Windows<'a> {
     /// Tokens in a window, without the one more that is its last target.
     context: usize,
     device: Device,
+    /// The windows of each batch that are made here; the others are those of other ranks.
+    rows: Range<usize>,
     /// Kept from batch to batch, for their memory.
     scratch: RefCell<(Vec<u64>, Vec<i16>)>,
 }
@@ -56,16 +59,24 @@ impl<'a> Windows<'a> {
     }
 
     fn of(tokens: &'a [u16], sampler: Sampler, context: u32, device: Device) -> Self {
-        Self { tokens, sampler, context: context as usize, device, scratch: RefCell::default() }
+        let rows = 0..sampler.batch() as usize;
+        Self { tokens, sampler, context: context as usize, device, rows, scratch: RefCell::default() }
+    }
+
+    /// Only these windows of each batch.
+    #[must_use]
+    pub fn rows(self, rows: Range<usize>) -> Self {
+        Self { rows, ..self }
     }
 
     /// Batch `number`, counted from 0.
     pub fn batch(&self, number: u64) -> Result<Batch> {
         let (starts, flat) = &mut *self.scratch.borrow_mut();
         self.sampler.starts(number, starts);
+        let starts = &starts[self.rows.clone()];
         flat.clear();
         let long = self.context + 1;
-        for &start in &*starts {
+        for &start in starts {
             // Tokens stay below 2^15, so that i16 holds them: a quarter of the bytes of int64 on the way to the device.
             flat.extend_from_slice(bytemuck::cast_slice(&self.tokens[start as usize..start as usize + long]));
         }

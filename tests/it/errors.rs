@@ -32,6 +32,14 @@ fn all_problems_come_at_once() {
     insta::assert_snapshot!(lab.philidor(&["run", "tiny.toml", "-S", "train.batch=many"]).ended(2).snapshot(&lab));
 }
 
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn ranks_in_a_build_without_mpi_say_how_to_build_it_and_where_they_are_set() {
+    let lab = Lab::new();
+    lab.write("philidor.toml", "ranks = 2\n");
+    insta::assert_snapshot!(lab.philidor(&["run", "tiny.toml"]).ended(2).snapshot(&lab));
+}
+
 #[test]
 fn an_experiment_that_is_not_there_is_named() {
     let lab = Lab::new();

@@ -7,7 +7,8 @@ use crate::support::repository;
 const SPINE: &[&str] =
     &["key.rs", "plan.rs", "store.rs", "run.rs", "explain.rs", "growth.rs", "estimate.rs", "worker.rs", "runs.rs"];
 const DOMAIN: &[&str] = &["archive", "chess", "corpus", "data", "model", "train", "measure", "arena", "stats"];
-const LEAVES: &[&str] = &["disk.rs", "error.rs", "progress.rs", "random.rs", "machine.rs", "memory.rs", "text.rs"];
+const LEAVES: &[&str] =
+    &["disk.rs", "error.rs", "progress.rs", "random.rs", "machine.rs", "memory.rs", "ranks.rs", "ranks", "text.rs"];
 
 #[test]
 fn the_spine_names_neither_the_domain_nor_its_libraries() {
@@ -71,6 +72,7 @@ fn each_heavy_library_has_its_home() {
         ("indicatif", &["ui", "commands/mine.rs"]),
         ("chrono", &["provenance.rs", "archive/date.rs"]),
         ("ureq", &["archive"]),
+        ("mpi", &["ranks"]),
     ];
     for file in files(&source("")) {
         for (name, allowed) in homes {

@@ -17,6 +17,8 @@ mod linking;
 mod mirror;
 mod month;
 mod months;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod resume;
 mod support;
 mod worker;

@@ -34,7 +34,7 @@ fn an_experiment_lies_over_its_base_and_overrides_over_both() {
     assert_eq!(origin("train.learning_rate.floor"), "experiments/base.toml:25");
     assert_eq!(origin("train.length.steps"), "experiments/base.toml:20");
     assert_eq!(origin("measure.final.legality.seed"), "experiments/base.toml:37");
-    assert_eq!(origin("measure.final.full_games.temperature"), "experiments/base.toml:42");
+    assert_eq!(origin("measure.final.full_games.temperature"), "experiments/base.toml:43");
     assert_eq!(origin("corpus.keep.exclude_speeds"), "experiments/x.toml:6");
     assert!(origin("corpus.keep").starts_with("--set corpus.keep.terminations="), "the nearest to the user's hand");
     assert_eq!(loaded.origins.of("train.bogus"), None);

@@ -3,10 +3,13 @@
 use super::*;
 use crate::error::{Exit, exit_of};
 use crate::progress::{Tick, silent};
+use crate::ranks::Alone;
 use crate::train::config::Validate;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
+
+mod shared;
 
 const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
 
@@ -31,6 +34,7 @@ fn run_from(config: &TrainConfig, out: &Path, from: Option<&Path>, stops: &[u64]
         from,
         clock: &clock,
         progress: silent(),
+        ranks: &Alone,
     };
     for &at in stops {
         // The clock counts questions: a deterministic way to be interrupted somewhere in the middle.
@@ -111,6 +115,7 @@ fn what_a_killed_process_wrote_after_its_checkpoint_is_forgotten() {
         from: None,
         clock: &clock,
         progress: Progress::new(&tell, &stop),
+        ranks: &Alone,
     };
     for _ in 0..4 {
         train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
@@ -162,8 +167,15 @@ fn checkpoints_before_the_first_validation_leave_room_for_the_best_weights() {
     let start = Instant::now();
     let clock = || start.elapsed();
     for (out, checkpoint_every) in [(&often, Duration::ZERO), (&rarely, Duration::from_hours(1))] {
-        let session =
-            Session { device: Device::Cpu, threads: 1, checkpoint_every, from: None, clock: &clock, progress: silent() };
+        let session = Session {
+            device: Device::Cpu,
+            threads: 1,
+            checkpoint_every,
+            from: None,
+            clock: &clock,
+            progress: silent(),
+            ranks: &Alone,
+        };
         let config = TrainConfig { validate: Validate { every: 5, batches: 2 }, ..config() };
         train(&config, &MODEL, tokens, out.path(), session).expect("it trains");
     }
@@ -189,6 +201,7 @@ fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
         from: None,
         clock: &clock,
         progress: Progress::new(&tell, &stop),
+        ranks: &Alone,
     };
     train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
     let checkpoint = std::fs::read_dir(out.join("checkpoints")).expect("a folder").next().expect("one").expect("read").path();
@@ -230,7 +243,8 @@ fn of_two_checkpoints_the_older_one_serves_where_the_newer_one_is_damaged() {
         );
         let progress = Progress::new(&tell, &stop);
         let checkpoint_every = Duration::from_hours(1);
-        let session = Session { device: Device::Cpu, threads: 1, checkpoint_every, from: None, clock: &clock, progress };
+        let session =
+            Session { device: Device::Cpu, threads: 1, checkpoint_every, from: None, clock: &clock, progress, ranks: &Alone };
         train(&config(), &MODEL, tokens, out, session).expect_err("it was asked to stop");
         notes.into_inner().expect("no holder panics")
     };
