@@ -206,6 +206,8 @@ fn checkpoint(text: &str) -> Result<Checkpoint, String> {
 pub enum Bench {
     /// Time each step of reading a corpus, alone and together, beside `zstd` and `pzstd`
     Corpus(BenchCorpusArgs),
+    /// Time the making of batches, with no training behind it
+    Loader(BenchLoaderArgs),
 }
 
 #[derive(Args)]
@@ -224,6 +226,21 @@ pub struct BenchCorpusArgs {
     /// Measure the whole file, however large
     #[arg(long)]
     pub whole: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct BenchLoaderArgs {
+    /// An experiment; of several points, the first is measured
+    pub file: PathBuf,
+    /// Set a key of the experiment, or a machine setting as `machine.device=cpu`
+    #[arg(short = 'S', long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Time to measure
+    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
+    pub seconds: f64,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,

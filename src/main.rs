@@ -36,6 +36,7 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
         Command::Export(what) => commands::export::export(what, paint),
         Command::Import(args) => commands::import::import(args, out),
         Command::Bench(Bench::Corpus(args)) => commands::bench::corpus::corpus(args, out),
+        Command::Bench(Bench::Loader(args)) => commands::bench::loader::loader(args),
         Command::Doctor(args) => return commands::doctor::doctor(args, out),
         Command::Completions { shell } => commands::completions::completions(*shell),
     }?;

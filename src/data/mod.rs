@@ -4,6 +4,7 @@ pub mod duplicates;
 pub mod each;
 pub mod game_table;
 pub mod overlap;
+pub mod packing;
 pub mod positions;
 pub mod prefixes;
 pub mod sampler;

@@ -38,8 +38,7 @@ impl Sampler {
     ///
     /// Where the file has fewer than `context` + 1 tokens.
     pub fn windows(tokens: u64, context: u32, batch: u32, seed: u64) -> Result<Self> {
-        let starts = room(tokens, context)?;
-        Ok(Self { order: Order::Random, windows: starts, context: context.into(), batch: batch.into(), accumulate: 1, seed })
+        Ok(Self { context: context.into(), ..Self::drawn(room(tokens, context)?, batch, seed) })
     }
 
     /// Windows side by side, each once per epoch, in a seeded order that changes from epoch to epoch. `batch` windows a
@@ -51,7 +50,17 @@ impl Sampler {
     pub fn epoch(tokens: u64, context: u32, batch: u32, seed: u64) -> Result<Self> {
         room(tokens, context)?;
         let windows = (tokens - 1) / u64::from(context);
-        Ok(Self { order: Order::Permuted, windows, context: context.into(), batch: batch.into(), accumulate: 1, seed })
+        Ok(Self { context: context.into(), ..Self::permuted(windows, batch, seed) })
+    }
+
+    /// Random ones of `windows` windows that are known by number, with replacement; [`starts`](Self::starts) gives numbers.
+    pub fn drawn(windows: u64, batch: u32, seed: u64) -> Self {
+        Self { order: Order::Random, windows, context: 1, batch: batch.into(), accumulate: 1, seed }
+    }
+
+    /// Each of `windows` windows that are known by number once per epoch; [`starts`](Self::starts) gives numbers.
+    pub fn permuted(windows: u64, batch: u32, seed: u64) -> Self {
+        Self { order: Order::Permuted, windows, context: 1, batch: batch.into(), accumulate: 1, seed }
     }
 
     /// The same windows, a step of which is read in so many passes of `batch` each: it has the windows that it has as one

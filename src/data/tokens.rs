@@ -24,6 +24,31 @@ pub enum Framing {
     Marked,
 }
 
+/// Marked games back to back, and the end of each, in tokens from the start. What needs no ends is given none.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenStream<'a> {
+    pub tokens: &'a [u16],
+    pub ends: &'a [u64],
+}
+
+impl<'a> From<&'a [u16]> for TokenStream<'a> {
+    fn from(tokens: &'a [u16]) -> Self {
+        Self { tokens, ends: &[] }
+    }
+}
+
+impl<'a, const N: usize> From<&'a [u16; N]> for TokenStream<'a> {
+    fn from(tokens: &'a [u16; N]) -> Self {
+        Self { tokens, ends: &[] }
+    }
+}
+
+impl<'a> From<&'a Vec<u16>> for TokenStream<'a> {
+    fn from(tokens: &'a Vec<u16>) -> Self {
+        Self { tokens, ends: &[] }
+    }
+}
+
 /// Games of tokens, mapped into memory.
 pub struct TokenFile {
     tokens: Mmap,
@@ -74,6 +99,11 @@ impl TokenFile {
 
     pub fn games(&self) -> usize {
         self.ends().len()
+    }
+
+    /// All games, as a training reads them.
+    pub fn stream(&self) -> TokenStream<'_> {
+        TokenStream { tokens: self.tokens(), ends: self.ends() }
     }
 
     /// Whether a game stands between its special tokens, where it should.

@@ -1,9 +1,10 @@
 //! Causal self-attention of one block, with the queries, keys and values from one matrix.
 
-use tch::Tensor;
+use tch::{Kind, Tensor};
 
 use super::layers::{Turn, linear};
 use super::weights::Block;
+use crate::chess::vocabulary::BOS;
 
 /// Queries, keys and values of a block, rotated to their positions, each [b, h, t, d].
 #[expect(clippy::struct_field_names, reason = "the shape of a tensor is part of its name")]
@@ -19,7 +20,7 @@ pub(super) enum Mask<'a> {
     Causal,
     /// All there are.
     All,
-    /// Those where this [b, 1, 1, t] is true.
+    /// Those where this [b, 1, 1 or t, t] is true: at least one for each query.
     Only(&'a Tensor),
 }
 
@@ -32,6 +33,13 @@ impl Heads {
         let qk = turn.apply(&parts[0]).unbind(2);
         Self { q_bhtd: qk[0].transpose(1, 2), k_bhtd: qk[1].transpose(1, 2), v_bhtd: parts[1].squeeze_dim(2).transpose(1, 2) }
     }
+}
+
+/// The keys of the same game, at a position and before it, for rows in which each game begins at `<bos>`: [b, 1, t, t]. What
+/// stands before the first `<bos>` counts as one game; padding after the last game sees it, and nobody sees the padding.
+pub(super) fn own_game(tokens_bt: &Tensor) -> Tensor {
+    let game_bt = tokens_bt.eq(i64::from(BOS)).cumsum(1, Kind::Int);
+    game_bt.unsqueeze(2).eq_tensor(&game_bt.unsqueeze(1)).tril_(0).unsqueeze(1)
 }
 
 /// `softmax(q · kᵀ / √d) · v`, heads side by side again: [b, t, c].

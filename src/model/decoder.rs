@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use tch::{Device, Kind, Reduction, Tensor};
 
-use super::attention::{Heads, Mask, attend};
+use super::attention::{Heads, Mask, attend, own_game};
 use super::cache::KvCache;
 use super::config::{ModelConfig, Precision};
 use super::init::init;
@@ -74,7 +74,7 @@ impl Decoder {
     /// Logits at every position, float32 [b, t, v], for tokens int64 [b, t] with t up to the context.
     pub fn logits(&self, tokens_bt: &Tensor) -> Tensor {
         let weights = self.active();
-        project(weights, &self.full_pass(weights, tokens_bt, |_, _| ()))
+        project(weights, &self.full_pass(weights, tokens_bt, &Mask::Causal, |_, _| ()))
     }
 
     /// Logits at every position of one sequence, row by row.
@@ -92,7 +92,7 @@ impl Decoder {
     /// under causal attention. Only these positions are projected.
     pub fn last_logits(&self, tokens_bt: &Tensor, lengths: &[i64]) -> Tensor {
         let weights = self.active();
-        let x_btc = self.full_pass(weights, tokens_bt, |_, _| ());
+        let x_btc = self.full_pass(weights, tokens_bt, &Mask::Causal, |_, _| ());
         project(weights, &last(&x_btc, lengths))
     }
 
@@ -104,7 +104,7 @@ impl Decoder {
     pub fn prefill(&self, tokens_bt: &Tensor, lengths: &[i64], cache: &mut KvCache) -> Tensor {
         let weights = self.active();
         cache.begin(lengths);
-        let x_btc = self.full_pass(weights, tokens_bt, |layer, heads| cache.fill(layer, heads));
+        let x_btc = self.full_pass(weights, tokens_bt, &Mask::Causal, |layer, heads| cache.fill(layer, heads));
         project(weights, &last(&x_btc, lengths))
     }
 
@@ -127,14 +127,25 @@ impl Decoder {
     /// The mean cross-entropy of `targets_bt`, a scalar that can be differentiated, computed in `precision` from the float32
     /// weights.
     pub fn loss(&self, precision: Precision, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
+        self.loss_under(&Mask::Causal, precision, inputs_bt, targets_bt)
+    }
+
+    /// [`loss`](Self::loss) where no token sees those of another game: rows are games one after another, each from its `<bos>`
+    /// on. Positions run on from game to game, which changes nothing: attention knows only how far apart two tokens are.
+    /// Targets of −100 are not asked for.
+    pub fn loss_by_game(&self, precision: Precision, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
+        self.loss_under(&Mask::Only(&own_game(inputs_bt)), precision, inputs_bt, targets_bt)
+    }
+
+    fn loss_under(&self, mask: &Mask, precision: Precision, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
         match precision {
-            Precision::F32 | Precision::Tf32 => self.loss_by(&self.weights, inputs_bt, targets_bt),
-            Precision::Bf16 => self.loss_by(&self.weights.cast(Kind::BFloat16), inputs_bt, targets_bt),
+            Precision::F32 | Precision::Tf32 => self.loss_by(&self.weights, mask, inputs_bt, targets_bt),
+            Precision::Bf16 => self.loss_by(&self.weights.cast(Kind::BFloat16), mask, inputs_bt, targets_bt),
         }
     }
 
-    fn loss_by(&self, weights: &Weights, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
-        let logits_btv = project(weights, &self.full_pass(weights, inputs_bt, |_, _| ()));
+    fn loss_by(&self, weights: &Weights, mask: &Mask, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
+        let logits_btv = project(weights, &self.full_pass(weights, inputs_bt, mask, |_, _| ()));
         logits_btv.flatten(0, 1).cross_entropy_loss::<&Tensor>(&targets_bt.flatten(0, 1), None, Reduction::Mean, -100, 0.0)
     }
 
@@ -143,11 +154,11 @@ impl Decoder {
     }
 
     /// All positions from 0 on; `see` is shown the heads of each layer.
-    fn full_pass(&self, weights: &Weights, tokens_bt: &Tensor, mut see: impl FnMut(usize, &Heads)) -> Tensor {
+    fn full_pass(&self, weights: &Weights, tokens_bt: &Tensor, mask: &Mask, mut see: impl FnMut(usize, &Heads)) -> Tensor {
         let turn = self.rope.first(tokens_bt.size()[1]);
         self.pass(weights, tokens_bt, &turn, |layer, heads| {
             see(layer, &heads);
-            attend(&heads, &Mask::Causal)
+            attend(&heads, mask)
         })
     }
 
@@ -260,6 +271,31 @@ mod tests {
         let padded = Tensor::from_slice(&[1_i64, 900, 5, 0, 0, 0, 1, 7, 8, 9, 10, 11]).view([2, 6]);
         let both = decoder.last_logits(&padded, &[3, 6]);
         assert_near("logits", &both.narrow(0, 0, 1), &short, 1e-5);
+    }
+
+    #[test]
+    fn games_side_by_side_in_a_window_are_each_as_if_alone() {
+        let config = ModelConfig { layers: 2, heads: 2, width: 32, hidden: 64, context: 16 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
+        let by_game = |tokens: &[i64]| {
+            let tokens_bt = Tensor::from_slice(tokens).view([1, -1]);
+            let mask = own_game(&tokens_bt);
+            project(&decoder.weights, &decoder.full_pass(&decoder.weights, &tokens_bt, &Mask::Only(&mask), |_, _| ()))
+        };
+        let games: [&[i64]; 3] = [&[1, 900, 5, 7, 2], &[1, 44, 2], &[1, 5, 1970, 6]];
+        let packed = by_game(&[games.concat(), vec![0, 0]].concat());
+        let mut at = 0;
+        for game in games {
+            let alone = decoder.logits(&Tensor::from_slice(game).view([1, -1]));
+            assert_near("logits", &packed.narrow(1, at, game.len() as i64), &alone, 1e-5);
+            at += game.len() as i64;
+        }
+        assert!(bool::try_from(packed.isfinite().all()).expect("a truth"));
+        // Not a bit of the second game and the padding after the third comes of the first one or reaches it.
+        let other = by_game(&[&[1, 3, 4, 8, 2], games[1], games[2], &[0, 0]].concat());
+        assert_eq!(packed.narrow(1, 5, 9), other.narrow(1, 5, 9));
+        let later = by_game(&[games[0], &[1, 45, 9, 1, 6, 1970, 5, 3, 3]].concat());
+        assert_eq!(packed.narrow(1, 0, 5), later.narrow(1, 0, 5));
     }
 
     #[test]

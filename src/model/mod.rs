@@ -7,6 +7,7 @@ pub mod cache;
 pub mod config;
 pub mod decoder;
 pub mod device;
+pub mod event;
 mod init;
 #[cfg(test)]
 mod laws;

@@ -3,7 +3,9 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -72,6 +74,29 @@ char *philidor_add(Handles to, Handles from, std::size_t count) {
   return guarded([&] {
     c10::NoGradGuard no_grad;
     at::_foreach_add_(list(to, count), list(from, count));
+  });
+}
+
+// A mark in the work of a CUDA device, not set yet. The caller frees it with `philidor_event_free`.
+char *philidor_event_new(c10::Event **event) {
+  return guarded([&] { *event = new c10::Event(c10::DeviceType::CUDA); });
+}
+
+void philidor_event_free(c10::Event *event) { delete event; }
+
+// Sets the mark after all that this thread has given to the device so far.
+char *philidor_event_record(c10::Event *event, int device) {
+  return guarded([&] {
+    const c10::impl::VirtualGuardImpl cuda(c10::DeviceType::CUDA);
+    event->record(cuda.getStream(c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device))));
+  });
+}
+
+// Whether the device has come to the mark; with `wait`, once it has.
+char *philidor_event_reached(const c10::Event *event, bool wait, bool *reached) {
+  return guarded([&] {
+    if (wait) event->synchronize();
+    *reached = wait || event->query();
   });
 }
 

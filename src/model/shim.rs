@@ -113,7 +113,7 @@ fn handles(tensors: &[&Tensor]) -> Vec<Handle> {
 }
 
 /// The message of a failed call, freed.
-fn said(message: *mut c_char) -> Result<()> {
+pub(super) fn said(message: *mut c_char) -> Result<()> {
     if message.is_null() {
         return Ok(());
     }

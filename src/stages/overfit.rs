@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::device;
@@ -33,7 +34,8 @@ impl Stage for OverfitGate {
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
         let tokens = cx.open(self.tokens)?;
-        let last = (self.gate.games as usize).checked_sub(1);
+        let games = self.gate.games as usize;
+        let last = games.checked_sub(1);
         let Some(&end) = last.and_then(|last| tokens.train.ends().get(last)) else {
             return Err(Fixable::refused(format!(
                 "the overfit gate asks for {} training games, and there are `{}`",
@@ -44,7 +46,7 @@ impl Stage for OverfitGate {
             .into());
         };
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
-        let few = &tokens.train.tokens()[..end as usize];
+        let few = TokenStream { tokens: &tokens.train.tokens()[..end as usize], ends: &tokens.train.ends()[..games] };
         let reached = overfit(&self.train, &self.model, self.gate, few, out, device, cx.progress)?;
         let verdict = Verdict {
             gate: Self::NAME.to_owned(),

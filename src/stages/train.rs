@@ -64,7 +64,7 @@ impl Stage for Train {
             progress: cx.progress,
             ranks: cx.ranks,
         };
-        let tokens = TrainingTokens { train: tokens.train.tokens(), validation: tokens.validation.tokens() };
+        let tokens = TrainingTokens { train: tokens.train.stream(), validation: tokens.validation.stream() };
         train(&self.train, &self.model, tokens, out, session)
     }
 
@@ -192,6 +192,31 @@ impl Artifact for Trained {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::config::{Keep, Split, SplitBy};
+    use crate::error::hint_of;
+    use crate::stages::bench::{Bench, random_games};
+    use crate::stages::encode::Encode;
+    use crate::stages::parse::Parse;
+
+    #[test]
+    fn a_side_that_is_shorter_than_a_window_is_told_and_what_to_do() {
+        let mut bench = Bench::default();
+        bench.machine.device = "cpu".to_owned();
+        for (games, context, side, hint) in [
+            (2, 512, "training", "keep more games, or lower model.context"),
+            (40, 64, "validation", "keep more games, raise corpus.split.validation, or lower model.context"),
+        ] {
+            let archive = bench.archive(random_games(games, 1).as_bytes());
+            let games = vec![bench.make(Parse { archive, keep: Keep::default(), moves: None, source: String::new() })];
+            let split = Split { validation: 0.03, by: SplitBy::Draw, seed: 1 };
+            let tokens = bench.make(Encode { games, moves: None, split });
+            let model = ModelConfig { layers: 1, heads: 1, width: 8, hidden: 8, context };
+            let (error, _) = bench.fail(Train { tokens, model, train: TrainConfig::tiny(), trunk: None });
+            let wanted = format!("drawing {side} windows: a window of `{context}` tokens and its targets do not fit into ");
+            assert!(format!("{error:#}").starts_with(&wanted), "{error:#}");
+            assert_eq!(hint_of(&error).as_deref(), Some(hint));
+        }
+    }
 
     #[test]
     fn the_memory_of_run1_fits_into_24_gigabytes_and_is_near_what_was_published() {

@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::Result;
 use tch::Device;
 
-use super::config::{InitialLoss, Overfit, TrainConfig};
+use super::config::{InitialLoss, Overfit, Packing, TrainConfig};
 use super::files::{CURVE, Lines};
 use super::trainer::Trainer;
-use super::windows::{Batch, Windows};
+use super::windows::Windows;
 use crate::chess::vocabulary::VOCABULARY_SIZE;
+use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::{ModelConfig, Precision};
 use crate::model::decoder::Decoder;
@@ -21,12 +22,13 @@ const INITIAL_BATCH: u32 = 16;
 /// The loss of the overfit gate is the mean over so many steps: one step alone may be lucky.
 const OVERFIT_MEAN: usize = 10;
 
-/// Mean cross-entropy of an untrained model over a few windows, in nats per token, computed in float32.
+/// Mean cross-entropy of an untrained model over a few windows, in nats per token, computed in float32. The windows are cut
+/// out of the stream whatever the packing of the training: who guesses does so in both.
 pub fn initial_loss(model: &ModelConfig, seed: u64, tokens: &[u16], device: Device) -> Result<f64> {
     let _guard = tch::no_grad_guard();
     let decoder = Decoder::new(model, seed, device)?;
-    let Batch { inputs_bt, targets_bt } = Windows::fixed(seed, INITIAL_BATCH, tokens, model.context, device)?.batch(0)?;
-    Ok(decoder.loss(Precision::F32, &inputs_bt, &targets_bt).f_double_value(&[])?)
+    let batch = Windows::fixed(seed, INITIAL_BATCH, Packing::Stream, tokens, model.context, device)?.batch(0)?;
+    Ok(batch.loss(&decoder, Precision::F32).f_double_value(&[])?)
 }
 
 /// The losses that a model without knowledge may have: around ln(1971), the loss of guessing.
@@ -73,13 +75,20 @@ pub fn overfit(
     config: &TrainConfig,
     model: &ModelConfig,
     gate: Overfit,
-    tokens: &[u16],
+    tokens: TokenStream,
     out: &Path,
     device: Device,
     progress: Progress,
 ) -> Result<Overfitted> {
     let decoder = Decoder::new(model, config.seed, device)?;
-    let mut trainer = Trainer::new(config, decoder, tokens, gate.steps)?;
+    std::thread::scope(|scope| {
+        let mut trainer = Trainer::new(config, decoder, tokens, gate.steps)?;
+        trainer.ahead(scope)?;
+        learn_by_heart(trainer, gate, out, progress)
+    })
+}
+
+fn learn_by_heart(mut trainer: Trainer, gate: Overfit, out: &Path, progress: Progress) -> Result<Overfitted> {
     let mut curve = Lines::open(&out.join(CURVE), 0)?;
     let mut losses = Vec::new();
     let mut mean = f64::INFINITY;
@@ -145,12 +154,16 @@ mod tests {
             ..TrainConfig::tiny()
         };
         let tokens = [1, 100, 200, 300, 2, 1, 400, 500, 600, 700, 2, 1, 100, 210, 310, 2];
+        let tokens = TokenStream { tokens: &tokens, ends: &[5, 11, 16] };
         let out = tempfile::tempdir().expect("a folder");
-        let try_with = |gate: Overfit| overfit(&config, &model, gate, &tokens, out.path(), Device::Cpu, silent());
-        let reached = try_with(gate).expect("learned");
-        assert!(reached.loss < 0.5 && reached.steps < 150, "{reached:?}");
-        let error = try_with(Overfit { steps: 12, ..gate }).expect_err("12 steps are too few");
-        assert_eq!(exit_of(&error), Exit::Refused);
-        assert!(error.to_string().contains("after 12 steps"), "{error}");
+        for packing in [Packing::Stream, Packing::Games] {
+            let config = TrainConfig { packing, ..config.clone() };
+            let try_with = |gate: Overfit| overfit(&config, &model, gate, tokens, out.path(), Device::Cpu, silent());
+            let reached = try_with(gate).expect("learned");
+            assert!(reached.loss < 0.5 && reached.steps < 150, "{reached:?}");
+            let error = try_with(Overfit { steps: 12, ..gate }).expect_err("12 steps are too few");
+            assert_eq!(exit_of(&error), Exit::Refused);
+            assert!(error.to_string().contains("after 12 steps"), "{error}");
+        }
     }
 }

@@ -12,15 +12,17 @@ use tch::Device;
 
 use super::best::{Best, best_file};
 use super::checkpoint::{self, State};
-use super::config::{Schedule, TrainConfig};
+use super::config::{Length, Schedule, TrainConfig};
 use super::exchange::same_weights;
 use super::files::{
     CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
 };
+use super::rows::epoch_tokens;
 use super::speed::{LAP, Laps, median};
 use super::trainer::{Launched, Trainer};
 use super::windows::Windows;
 use super::{grow, matmul, validation};
+use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
@@ -31,8 +33,8 @@ use crate::ranks::Ranks;
 /// The streams of a training: games as `<bos>` moves `<eos>`, back to back.
 #[derive(Clone, Copy)]
 pub struct TrainingTokens<'a> {
-    pub train: &'a [u16],
-    pub validation: &'a [u16],
+    pub train: TokenStream<'a>,
+    pub validation: TokenStream<'a>,
 }
 
 /// Where and how a training runs: nothing here decides the weights.
@@ -70,9 +72,12 @@ pub fn train(config: &TrainConfig, model: &ModelConfig, tokens: TrainingTokens, 
     let first = session.ranks.is_first();
     let [done] = session.ranks.decide([out.join(DONE).exists()])?;
     if !done {
-        let mut run = Run::open(config, tokens, model, out, session)?;
-        run.go()?;
-        run.finish(tokens)?;
+        std::thread::scope(|scope| {
+            let mut run = Run::open(config, tokens, model, out, session)?;
+            run.trainer.ahead(scope)?;
+            run.go()?;
+            run.finish(tokens)
+        })?;
     }
     if !first {
         return Ok(());
@@ -123,7 +128,10 @@ impl<'a> Run<'a> {
         }
         // None looks for a checkpoint before rank 0 is so far.
         ranks.decide([true])?;
-        let steps = config.steps(model.context, tokens.train.len() as u64);
+        let steps = match config.length {
+            Length::Steps(steps) => steps,
+            Length::Epochs(_) => config.steps(model.context, epoch_tokens(config.packing, tokens.train, model.context)?),
+        };
         let saved = checkpoint::newest(out, model, session.device, steps, &|text| session.progress.note(text))?;
         let state = saved.as_ref().map_or_else(State::default, |saved| saved.state);
         let trainer = match saved {
@@ -135,11 +143,16 @@ impl<'a> Run<'a> {
         }
         .among(ranks)?;
         same_weights(ranks, trainer.decoder.weights(), state.step)?;
+        if let Some(packed) = trainer.packed().filter(|_| ranks.is_first()) {
+            session.progress.note(packed.told(model.context));
+        }
+        let validation_windows =
+            Windows::fixed(VALIDATION_SEED, config.batch, config.packing, tokens.validation, model.context, session.device)?
+                .rows(ranks.rows(config.batch)?);
         let lines = |name: &str, bytes| if ranks.is_first() { Lines::open(&out.join(name), bytes) } else { Ok(Lines::nowhere()) };
         let now = (session.clock)();
         Ok(Self {
-            validation_windows: Windows::fixed(VALIDATION_SEED, config.batch, tokens.validation, model.context, session.device)?
-                .rows(ranks.rows(config.batch)?),
+            validation_windows,
             curve: lines(CURVE, state.curve)?,
             validation: lines(VALIDATION, state.validation)?,
             speed: lines(SPEED, state.speed)?,
@@ -233,8 +246,8 @@ impl<'a> Run<'a> {
     fn validate(&mut self) -> Result<()> {
         let (ranks, step, tokens) = (self.session.ranks, self.trainer.step(), self.trainer.tokens());
         same_weights(ranks, self.trainer.decoder.weights(), step)?;
-        let own = validation::loss(&self.trainer.decoder, self.config, &self.validation_windows)?;
-        let loss = ranks.total(own / ranks.size() as f64)?;
+        let (own, targets) = validation::loss(&self.trainer.decoder, self.config, &self.validation_windows)?;
+        let loss = if ranks.size() == 1 { own } else { ranks.total(own * targets as f64)? / ranks.total(targets as f64)? };
         self.validation.push(&ValidationPoint { step, tokens, loss })?;
         self.session.progress.metric("validation_loss", step, loss);
         if self.best.is_none_or(|best| loss < best.loss) {
@@ -288,14 +301,17 @@ impl<'a> Run<'a> {
         write_json(&self.out.join("device.json"), &self.device_facts(peak_flops)?)?;
         sync_dir(self.out)?;
         let model = self.trainer.decoder.config();
-        let facts = json!({
+        let mut facts = json!({
             "steps": self.trainer.steps(),
             "tokens_per_step": self.config.tokens_per_step(model.context),
             "parameters": model.parameters(),
             "flops_per_token": model.flops_per_token(),
-            "train_tokens": tokens.train.len(),
-            "validation_tokens": tokens.validation.len(),
+            "train_tokens": tokens.train.tokens.len(),
+            "validation_tokens": tokens.validation.tokens.len(),
         });
+        if let Some(packed) = self.trainer.packed() {
+            facts["packing"] = packed.facts();
+        }
         write_json(&self.out.join(DONE), &facts)
     }
 

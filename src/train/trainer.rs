@@ -1,6 +1,7 @@
 //! One optimiser step after another. What is told of them, and when to stop, is the caller's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::Scope;
 
 use anyhow::{Result, anyhow};
 use tch::{Device, Tensor};
@@ -8,8 +9,11 @@ use tch::{Device, Tensor};
 use super::config::{Precision, TrainConfig};
 use super::exchange::Exchange;
 use super::files::CurvePoint;
+use super::loader::{Loader, Taken};
 use super::optimiser::Optimiser;
-use super::windows::{Batch, Windows};
+use super::windows::Windows;
+use crate::data::packing::Packed;
+use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
@@ -23,6 +27,8 @@ pub struct Trainer<'a> {
     config: &'a TrainConfig,
     windows: Windows<'a>,
     exchange: Exchange<'a>,
+    /// Where batches come from; without it, each is made when it is asked for.
+    loader: Option<Loader>,
     step: u64,
     steps: u64,
 }
@@ -42,11 +48,11 @@ impl<'a> Trainer<'a> {
     /// # Errors
     ///
     /// Where the tokens are too few for one window.
-    pub fn new(config: &'a TrainConfig, decoder: Decoder, tokens: &'a [u16], steps: u64) -> Result<Self> {
+    pub fn new(config: &'a TrainConfig, decoder: Decoder, tokens: impl Into<TokenStream<'a>>, steps: u64) -> Result<Self> {
         shim::allow_tf32(config.precision == Precision::Tf32)?;
         let windows = Windows::training(config, tokens, decoder.config().context, decoder.device())?;
         let optimiser = Optimiser::new(config, decoder.weights());
-        Ok(Self { decoder, optimiser, config, windows, exchange: Exchange::new(&Alone), step: 0, steps })
+        Ok(Self { decoder, optimiser, config, windows, exchange: Exchange::new(&Alone), loader: None, step: 0, steps })
     }
 
     /// Goes on after `step`, with the moments of then; the decoder has the weights of then already.
@@ -68,6 +74,24 @@ impl<'a> Trainer<'a> {
         Ok(self)
     }
 
+    /// Has the batches from here on filled ahead, by a thread of `scope` that ends with the trainer. They are the same ones.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no memory for them, or no thread.
+    pub fn ahead<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> Result<()>
+    where
+        'a: 'scope,
+    {
+        self.loader = Some(Loader::start(scope, &self.windows, self.step * u64::from(self.config.accumulate))?);
+        Ok(())
+    }
+
+    /// The windows of whole games, where the training is of those.
+    pub fn packed(&self) -> Option<&Packed<'a>> {
+        self.windows.packed()
+    }
+
     /// Steps done.
     pub fn step(&self) -> u64 {
         self.step
@@ -77,7 +101,7 @@ impl<'a> Trainer<'a> {
         self.steps
     }
 
-    /// Tokens trained on.
+    /// Tokens trained on, padding of packed windows counted as they are: it takes as long.
     pub fn tokens(&self) -> u64 {
         self.step * self.config.tokens_per_step(self.decoder.config().context)
     }
@@ -108,15 +132,22 @@ impl<'a> Trainer<'a> {
         Ok(Tensor::f_stack(&[mean, norm], 0)?)
     }
 
-    /// The gradients of one forward pass, and its share of the mean loss.
+    /// The gradients of one forward pass, and its share of the mean loss over all targets of the step.
     fn pass(&self, pass: u64) -> Result<(Vec<Tensor>, Tensor)> {
-        let Batch { inputs_bt, targets_bt } = self.windows.batch(pass)?;
-        let mut loss = self.decoder.loss(self.config.precision, &inputs_bt, &targets_bt);
-        let shares = f64::from(self.config.accumulate) * self.exchange.ranks() as f64;
-        if shares > 1.0 {
-            loss = loss.f_div_scalar(shares)?;
+        // Until the end: the backward pass still looks at the batch.
+        let batch = self.batch(pass)?;
+        let mut loss = batch.loss(&self.decoder, self.config.precision);
+        if batch.targets.here != batch.targets.step {
+            loss = loss.f_div_scalar(batch.shares())?;
         }
         Ok((self.optimiser.gradients(&loss)?, loss.f_detach()?))
+    }
+
+    fn batch(&self, pass: u64) -> Result<Taken<'_>> {
+        match &self.loader {
+            Some(loader) => loader.take(pass),
+            None => self.windows.batch(pass).map(Taken::from),
+        }
     }
 
     fn explained(&self, error: anyhow::Error) -> anyhow::Error {

@@ -5,29 +5,33 @@ use std::ops::Range;
 
 use anyhow::{Context as _, Result};
 use rand_core::Rng as _;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Tensor};
 
-use super::config::{self, TrainConfig};
-use crate::data::sampler::Sampler;
+use super::config::{Packing, Precision, Sampler, TrainConfig};
+use super::rows::{Rows, Scratch, Targets};
+use super::slot::Slot;
+use crate::data::packing::Packed;
+use crate::data::tokens::TokenStream;
+use crate::error::Fixable;
+use crate::model::decoder::Decoder;
 use crate::random::stream;
 
 /// The batches of one stream, each a pure function of its number.
 pub struct Windows<'a> {
-    tokens: &'a [u16],
-    sampler: Sampler,
-    /// Tokens in a window, without the one more that is its last target.
-    context: usize,
+    rows: Rows<'a>,
     device: Device,
-    /// The windows of each batch that are made here; the others are those of other ranks.
-    rows: Range<usize>,
-    /// Kept from batch to batch, for their memory.
-    scratch: RefCell<(Vec<u64>, Vec<i16>)>,
+    scratch: RefCell<Scratch>,
 }
 
-/// Inputs and targets, int64 [b, t] on the device.
+/// Windows on the device.
 pub struct Batch {
+    /// Int64 [b, t].
     pub inputs_bt: Tensor,
+    /// Int64 [b, t]; −100 where nothing is asked for.
     pub targets_bt: Tensor,
+    pub targets: Targets,
+    /// Whether attention keeps to one game.
+    pub by_game: bool,
 }
 
 impl<'a> Windows<'a> {
@@ -36,15 +40,9 @@ impl<'a> Windows<'a> {
     /// # Errors
     ///
     /// Where the stream is too short for one window.
-    pub fn training(config: &TrainConfig, tokens: &'a [u16], context: u32, device: Device) -> Result<Self> {
-        let make = match config.sampler {
-            config::Sampler::Windows => Sampler::windows,
-            config::Sampler::Epoch => Sampler::epoch,
-        };
-        let sampler = make(tokens.len() as u64, context, config.batch, config.seed)
-            .context("drawing training windows")?
-            .accumulated(config.accumulate);
-        Ok(Self::of(tokens, sampler, context, device))
+    pub fn training(config: &TrainConfig, tokens: impl Into<TokenStream<'a>>, context: u32, device: Device) -> Result<Self> {
+        let rows = Rows::new(config.sampler, config.packing, tokens.into(), context, config.batch, config.seed);
+        Ok(Self::of(rows.context("drawing training windows")?.per_step(config.accumulate), device))
     }
 
     /// Random windows that are the same each time they are asked for, apart from those of a training by the same seed.
@@ -52,54 +50,81 @@ impl<'a> Windows<'a> {
     /// # Errors
     ///
     /// Where the stream is too short for one window.
-    pub fn fixed(seed: u64, batch: u32, tokens: &'a [u16], context: u32, device: Device) -> Result<Self> {
+    pub fn fixed(
+        seed: u64,
+        batch: u32,
+        packing: Packing,
+        tokens: impl Into<TokenStream<'a>>,
+        context: u32,
+        device: Device,
+    ) -> Result<Self> {
         let seed = stream(seed, "fixed windows", 0).next_u64();
-        let sampler = Sampler::windows(tokens.len() as u64, context, batch, seed).context("drawing validation windows")?;
-        Ok(Self::of(tokens, sampler, context, device))
+        let rows = Rows::new(Sampler::Windows, packing, tokens.into(), context, batch, seed);
+        let rows = rows.map_err(|error| match error.downcast::<Fixable>() {
+            Ok(short) => short.hint("keep more games, raise corpus.split.validation, or lower model.context").into(),
+            Err(error) => error,
+        });
+        Ok(Self::of(rows.context("drawing validation windows")?, device))
     }
 
-    fn of(tokens: &'a [u16], sampler: Sampler, context: u32, device: Device) -> Self {
-        let rows = 0..sampler.batch() as usize;
-        Self { tokens, sampler, context: context as usize, device, rows, scratch: RefCell::default() }
+    fn of(rows: Rows<'a>, device: Device) -> Self {
+        Self { rows, device, scratch: RefCell::default() }
     }
 
     /// Only these windows of each batch.
     #[must_use]
     pub fn rows(self, rows: Range<usize>) -> Self {
-        Self { rows, ..self }
+        Self { rows: self.rows.only(rows), ..self }
     }
 
-    /// Batch `number`, counted from 0.
+    /// The windows of whole games, where they are that.
+    pub fn packed(&self) -> Option<&Packed<'a>> {
+        self.rows.packed()
+    }
+
+    /// How batches are filled, for a thread that does it ahead, and for which device.
+    pub(super) fn source(&self) -> (&Rows<'a>, Device) {
+        (&self.rows, self.device)
+    }
+
+    /// Batch `number`, counted from 0, in memory of its own.
     pub fn batch(&self, number: u64) -> Result<Batch> {
-        let (starts, flat) = &mut *self.scratch.borrow_mut();
-        self.sampler.starts(number, starts);
-        let starts = &starts[self.rows.clone()];
-        flat.clear();
-        let long = self.context + 1;
-        for &start in starts {
-            // Tokens stay below 2^15, so that i16 holds them: a quarter of the bytes of int64 on the way to the device.
-            flat.extend_from_slice(bytemuck::cast_slice(&self.tokens[start as usize..start as usize + long]));
+        let mut slot = Slot::new(&self.rows, self.device, false)?;
+        slot.fill(&self.rows, number, &mut self.scratch.borrow_mut());
+        slot.batch(self.packed().is_some())
+    }
+}
+
+impl Batch {
+    /// The mean cross-entropy of the targets that are asked for, in nats.
+    pub fn loss(&self, decoder: &Decoder, precision: Precision) -> Tensor {
+        if self.by_game {
+            decoder.loss_by_game(precision, &self.inputs_bt, &self.targets_bt)
+        } else {
+            decoder.loss(precision, &self.inputs_bt, &self.targets_bt)
         }
-        let tokens = Tensor::from_slice(flat).f_view([starts.len() as i64, long as i64])?;
-        let tokens = tokens.f_to_device(self.device)?.f_to_kind(Kind::Int64)?;
-        let context = self.context as i64;
-        Ok(Batch { inputs_bt: tokens.f_narrow(1, 0, context)?, targets_bt: tokens.f_narrow(1, 1, context)? })
+    }
+
+    /// How many times the targets of the batch go into those of its step: what its loss counts for in the mean of the step.
+    pub fn shares(&self) -> f64 {
+        self.targets.step as f64 / self.targets.here as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tch::Kind;
 
     #[test]
     fn targets_are_the_inputs_one_token_later_and_batches_are_the_same_each_time() {
         let tokens: Vec<u16> = (0..1_000).collect();
-        let windows = Windows::fixed(3, 4, &tokens, 8, Device::Cpu).expect("enough tokens");
-        let Batch { inputs_bt, targets_bt } = windows.batch(5).expect("made");
+        let windows = Windows::fixed(3, 4, Packing::Stream, &tokens, 8, Device::Cpu).expect("enough tokens");
+        let Batch { inputs_bt, targets_bt, .. } = windows.batch(5).expect("made");
         assert_eq!((inputs_bt.size(), inputs_bt.kind()), (vec![4, 8], Kind::Int64));
         assert_eq!(&inputs_bt + 1, targets_bt);
         assert_eq!(windows.batch(5).expect("made").inputs_bt, inputs_bt);
         assert_ne!(windows.batch(6).expect("made").inputs_bt, inputs_bt);
-        assert!(Windows::fixed(3, 4, &tokens[..8], 8, Device::Cpu).is_err());
+        assert!(Windows::fixed(3, 4, Packing::Stream, &tokens[..8], 8, Device::Cpu).is_err());
     }
 }

@@ -14,6 +14,7 @@ mod growth;
 mod keys;
 mod layers;
 mod linking;
+mod loader;
 mod mirror;
 mod month;
 mod months;

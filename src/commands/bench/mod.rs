@@ -3,6 +3,7 @@
 pub mod corpus;
 mod cpu;
 mod findings;
+pub mod loader;
 mod part;
 mod peers;
 mod rounds;

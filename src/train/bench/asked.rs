@@ -42,6 +42,17 @@ pub struct TrainBench {
 pub struct LoaderBench {
     pub train: TrainConfig,
     pub context: u32,
-    pub steps: u64,
-    pub tokens: Option<PathBuf>,
+    /// Time for each lap, in milliseconds.
+    pub milliseconds: u64,
+    /// The games to load; drawn ones where left out.
+    pub tokens: Option<TokenPaths>,
+    /// Tokens of the games that are drawn.
+    pub drawn_tokens: u64,
+}
+
+/// A token file and the ends of its games.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenPaths {
+    pub tokens: PathBuf,
+    pub ends: PathBuf,
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+mod packed;
 mod shared;
 
 const MODEL: ModelConfig = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
@@ -24,7 +25,7 @@ fn run(config: &TrainConfig, out: &Path, stops: &[u64]) -> Result<()> {
 
 fn run_from(config: &TrainConfig, out: &Path, from: Option<&Path>, stops: &[u64]) -> Result<()> {
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
     let start = Instant::now();
     let clock = || start.elapsed();
     let session = Session {
@@ -105,7 +106,7 @@ fn what_a_killed_process_wrote_after_its_checkpoint_is_forgotten() {
     let killed = tempfile::tempdir().expect("a folder");
     let out = killed.path();
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
     let (start, stop) = (Instant::now(), AtomicBool::new(true));
     let (clock, tell) = (|| start.elapsed(), |_: Tick| ());
     let session = Session {
@@ -162,7 +163,7 @@ fn accumulated_passes_make_the_step_of_one_large_batch() {
 #[test]
 fn checkpoints_before_the_first_validation_leave_room_for_the_best_weights() {
     let tokens: Vec<u16> = (0..200).map(|at| 3 + at % 7).collect();
-    let tokens = TrainingTokens { train: &tokens, validation: &tokens };
+    let tokens = TrainingTokens { train: (&tokens).into(), validation: (&tokens).into() };
     let (often, rarely) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let start = Instant::now();
     let clock = || start.elapsed();
@@ -187,7 +188,7 @@ fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path();
     let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
     let (start, asked, stop) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
     let clock = || {
         stop.store(asked.fetch_add(1, Ordering::Relaxed) >= 8, Ordering::Relaxed);
@@ -231,7 +232,7 @@ fn of_two_checkpoints_the_older_one_serves_where_the_newer_one_is_damaged() {
     // Each try does one step, saves, and stops.
     let stop = |out: &Path| {
         let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-        let tokens = TrainingTokens { train: &tokens[..300], validation: &tokens[300..] };
+        let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
         let (start, stop, notes) = (Instant::now(), AtomicBool::new(true), std::sync::Mutex::new(Vec::new()));
         let (clock, tell) = (
             || start.elapsed(),
