@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::measure::metric::Checkpoint;
+
 /// Declared experiments on chess language models: from a TOML file to a report.
 #[derive(Parser)]
 #[command(name = "philidor", version, arg_required_else_help = true, max_term_width = 100)]
@@ -39,9 +41,11 @@ pub enum Command {
     Report(ReportArgs),
     /// Play engine games and write them as a month of the public archive
     Mine(MineArgs),
-    /// Write the vocabulary or the kept games
+    /// Write the vocabulary, the kept games, or a model for others to load
     #[command(subcommand)]
     Export(Export),
+    /// Look at a model from elsewhere, and say how to measure it
+    Import(ImportArgs),
     /// Measure what this machine can do
     #[command(subcommand)]
     Bench(Bench),
@@ -156,6 +160,46 @@ pub enum Export {
         #[command(flatten)]
         asked: Asked,
     },
+    /// Write a run's model as a folder that Hugging Face's transformers loads, with a model card
+    Hf(ExportHfArgs),
+}
+
+#[derive(Args)]
+pub struct ExportHfArgs {
+    /// A run's folder, its name (the newest run of it), or a unique prefix of its id
+    pub run: String,
+    /// Which weights: `best` by validation loss, `last`, their average `ema`, or the step of a snapshot; those of the final figures where left out
+    #[arg(long, value_parser = checkpoint)]
+    pub checkpoint: Option<Checkpoint>,
+    /// Which point, where the run has several
+    #[arg(long, value_name = "NAME")]
+    pub point: Option<String>,
+    /// The folder to write, which must be new or empty; the run's name and `-hf` where left out
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct ImportArgs {
+    /// A folder of transformers or of ours, or a safetensors file with its configuration beside it
+    pub folder: PathBuf,
+    /// Also write it here, in Philidor's own layout; a folder that is new or empty
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// `best`, `last`, or a step.
+fn checkpoint(text: &str) -> Result<Checkpoint, String> {
+    match text {
+        "best" => Ok(Checkpoint::Best),
+        "last" => Ok(Checkpoint::Last),
+        "ema" => Ok(Checkpoint::Ema),
+        step => step
+            .replace('_', "")
+            .parse()
+            .map(Checkpoint::Step)
+            .map_err(|_| "`best`, `last`, `ema` or a step was wanted".to_owned()),
+    }
 }
 
 #[derive(Subcommand)]

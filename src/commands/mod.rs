@@ -4,6 +4,7 @@ pub mod bench;
 pub mod completions;
 pub mod doctor;
 pub mod export;
+pub mod import;
 pub mod ls;
 pub mod mine;
 pub mod plan;

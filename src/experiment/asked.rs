@@ -18,11 +18,26 @@ pub struct Experiment {
     pub point: String,
     pub corpus: Corpus,
     pub model: ModelConfig,
-    pub train: TrainConfig,
+    #[serde(flatten)]
+    pub weights: Weights,
     pub gates: Gates,
     pub measure: Measure,
     /// Printed beside what was measured, by names such as `legality.rate`.
     pub published: BTreeMap<String, Published>,
+}
+
+/// Where the weights come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    Train(TrainConfig),
+    /// From elsewhere: nothing is trained.
+    Import {
+        /// What people call them.
+        name: String,
+        /// BLAKE3 of the file, in hexadecimal.
+        blake3: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,10 +76,27 @@ pub struct Published {
 }
 
 impl Experiment {
+    /// How the model is trained; none where its weights are imported.
+    pub fn train(&self) -> Option<&TrainConfig> {
+        match &self.weights {
+            Weights::Train(train) => Some(train),
+            Weights::Import { .. } => None,
+        }
+    }
+
+    /// The training, for tests to change.
+    #[cfg(test)]
+    pub(crate) fn training(&mut self) -> &mut TrainConfig {
+        match &mut self.weights {
+            Weights::Train(train) => train,
+            Weights::Import { name, .. } => panic!("`{name}` is imported"),
+        }
+    }
+
     /// The steps whose weights are published: 0, every so many, and the last. Empty where the length is told in
-    /// epochs, since the number of steps is known only when the tokens are.
+    /// epochs, since the number of steps is known only when the tokens are, and where nothing is trained.
     pub fn snapshot_steps(&self) -> Vec<u64> {
-        let Length::Steps(steps) = self.train.length else { return Vec::new() };
-        crate::train::config::snapshot_steps(steps, self.train.snapshots.every)
+        let Some(TrainConfig { length: Length::Steps(steps), snapshots, .. }) = self.train() else { return Vec::new() };
+        crate::train::config::snapshot_steps(*steps, snapshots.every)
     }
 }

@@ -8,7 +8,6 @@ use super::asked::Corpus;
 use super::files::Files;
 use super::keep::keep;
 use super::kind::{Choice, Integer, List, SHARE, TEXT, Text};
-use super::source::Place;
 use super::table::Section;
 
 const MONTH: Text = Text::like("a month such as `2026-07`", is_month);
@@ -75,10 +74,7 @@ fn files(s: &Section, files: &Files, paths: &[String]) -> Option<Vec<Source>> {
     let items = list.items()?;
     let (mut sources, mut whole) = (Vec::new(), Vec::new());
     for (path, item) in paths.iter().zip(&items) {
-        let path = match &item.place {
-            Place::File { source, .. } => source.path.parent().map(|folder| folder.join(path)),
-            _ => Some(files.beside(path)),
-        }?;
+        let path = files.beside_place(path, &item.place);
         match files.source(&path) {
             Ok(source) => sources.push(source),
             Err(problem) => {

@@ -1,4 +1,4 @@
-//! Files of games enter by their content: BLAKE3 of the bytes, remembered for large files that have not changed.
+//! Files of games and of weights enter by their content: BLAKE3 of the bytes, remembered for large files that have not changed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::config::Source;
 use crate::store;
+
+use super::source::Place;
 
 /// Below this, hashing takes less time than anybody notices.
 const WORTH_REMEMBERING_BYTES: u64 = 64 << 20;
@@ -44,6 +46,14 @@ impl Files {
     /// A path as seen from the working folder.
     pub(super) fn beside(&self, path: &str) -> PathBuf {
         self.working_dir.join(path)
+    }
+
+    /// A path relative to the file that names it; from `--set`, to the working folder.
+    pub(super) fn beside_place(&self, path: &str, place: &Place) -> PathBuf {
+        match place {
+            Place::File { source, .. } => source.path.parent().unwrap_or(Path::new("")).join(path),
+            _ => self.beside(path),
+        }
     }
 
     /// Where the files that were read lie, by the digest of their content.

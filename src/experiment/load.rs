@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::machine::Machine;
 
-use super::asked::Experiment;
+use super::asked::{Experiment, Weights};
 use super::files::Files;
 use super::kind::Text;
 use super::problem::{Problem, Problems};
@@ -142,20 +142,28 @@ pub fn machine(working_dir: &Path, environment: &[(String, String)], sets: &[Str
 fn experiment(s: &mut Section, question: &str, files: &Files) -> Option<Experiment> {
     let name = s.get("name", &NAME);
     let corpus = s.section("corpus", |s| corpus::corpus(s, files));
-    let model = s.section("model", model::model);
-    let train = s.section("train", train::train);
-    let gates = s.switch("gates", gates::NONE, gates::gates);
-    let measure = s.section("measure", |s| measure::measure(s, train.as_ref()));
+    let imported = s.node("model.weights").map(|node| &node.place);
+    let model = s.section("model", |s| model::model(s, files, imported));
+    let train = match imported {
+        None => s.section("train", train::train),
+        Some(place) => {
+            s.idle("train", place, "nothing is trained");
+            None
+        }
+    };
+    let gates = s.switch("gates", gates::NONE, |s| gates::gates(s, imported));
+    let measure = s.section("measure", |s| measure::measure(s, train.as_ref(), imported));
     let published = s.switch("published", BTreeMap::new(), published::published);
     s.forbid("arena", "`arena` is not built yet", "take it out; the rest of the experiment runs without it");
     s.forbid("machine", "an experiment sets nothing of the machine", machine::WHERE);
+    let (model, weights) = model?;
     Some(Experiment {
         name: name?,
         question: question.to_owned(),
         point: String::new(),
         corpus: corpus?,
-        model: model?,
-        train: train?,
+        model,
+        weights: weights.or(train.map(Weights::Train))?,
         gates: gates?,
         measure: measure?,
         published: published?,

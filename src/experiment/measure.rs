@@ -5,18 +5,30 @@ use crate::train::config::{Length, TrainConfig, snapshot_steps};
 
 use super::asked::Measure;
 use super::kind::{Integer, Kind, List, Misfit, NOT_NEGATIVE, TEXT};
+use super::source::Place;
 use super::table::Section;
 use super::tree::Node;
 
-pub(super) fn measure(s: &mut Section, train: Option<&TrainConfig>) -> Option<Measure> {
+pub(super) fn measure(s: &mut Section, train: Option<&TrainConfig>, imported: Option<&Place>) -> Option<Measure> {
     let seed = s.get("seed", &Integer::at_least(0));
-    let snapshots = s.switch("snapshots", Vec::new(), |s| metrics(s, seed));
+    let snapshots = match imported {
+        None => s.switch("snapshots", Vec::new(), |s| metrics(s, seed)),
+        Some(place) => {
+            s.idle("snapshots", place, "imported weights are one checkpoint");
+            Some(Vec::new())
+        }
+    };
     // Where nothing is measured at the end, no checkpoint is.
     let last = s.switch("final", (Checkpoint::Best, Vec::new()), |s| {
         let checkpoint = s.get("checkpoint", &Weights);
         let metrics = metrics(s, seed);
         if let (Some(checkpoint), Some(train)) = (checkpoint, train) {
             is_published(s, checkpoint, train);
+        }
+        if let (Some(checkpoint @ (Checkpoint::Step(_) | Checkpoint::Ema)), Some(place)) = (checkpoint, imported) {
+            let (name, value) = (s.name("checkpoint"), Weights.toml(&checkpoint));
+            let message = format!("`{name}` is {value}, and the weights of `model.weights` ({place}) are one checkpoint");
+            s.refuse("checkpoint", &[], message, "set it to \"last\", which is what was imported");
         }
         Some((checkpoint?, metrics?))
     });

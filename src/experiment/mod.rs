@@ -33,7 +33,7 @@ mod train;
 
 mod load;
 
-pub use asked::{Corpus, Experiment, Gates, Measure, Published};
+pub use asked::{Corpus, Experiment, Gates, Measure, Published, Weights};
 pub use load::{Loaded, Request, load, machine};
 pub use problem::{Problem, Problems};
 pub use resolved::{Origins, Show};

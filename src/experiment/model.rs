@@ -1,11 +1,42 @@
-//! `[model]`: the shape of the decoder.
+//! `[model]`: the shape of the decoder, or the folder of one that was trained elsewhere.
 
+use crate::corpus::config::Source;
+use crate::error::Fixable;
+use crate::export::folder::ModelFolder;
 use crate::model::config::ModelConfig;
 
-use super::kind::Integer;
+use super::asked::Weights;
+use super::files::Files;
+use super::kind::{Integer, Kind as _, TEXT};
+use super::problem::Problem;
+use super::source::Place;
 use super::table::Section;
 
-pub(super) fn model(s: &mut Section) -> Option<ModelConfig> {
+/// The shape, and the weights where they are not to be trained: then `imported` is the place that names their folder.
+pub(super) fn model(s: &mut Section, files: &Files, imported: Option<&Place>) -> Option<(ModelConfig, Option<Weights>)> {
+    let path = s.peek("weights", &TEXT);
+    let Some(place) = imported else { return shape(s).map(|shape| (shape, None)) };
+    for key in ["layers", "heads", "width", "hidden", "context"] {
+        s.idle(key, place, "the shape of a model comes with its weights");
+    }
+    let path = files.beside_place(&path?, place);
+    s.record("weights", TEXT.toml(&path.to_string_lossy().into_owned()));
+    let read = ModelFolder::open(&path).and_then(|folder| match files.source(&folder.weights) {
+        Ok(Source::File { blake3, .. }) => Ok((folder.model, Weights::Import { name: folder.name, blake3 })),
+        Ok(Source::Month { .. }) => unreachable!("a file is no month"),
+        Err(problem) => Err(Fixable::usage(problem).into()),
+    });
+    match read {
+        Ok((shape, weights)) => Some((shape, Some(weights))),
+        Err(error) => {
+            let hint = crate::error::hint_of(&error);
+            s.report(Problem::new(place, s.name("weights"), format!("{error:#}")), hint);
+            None
+        }
+    }
+}
+
+fn shape(s: &mut Section) -> Option<ModelConfig> {
     let layers = s.get("layers", &Integer::between(1, 1024));
     let heads = s.get("heads", &Integer::between(1, 1024));
     let width = s.get("width", &Integer::between(2, 65_536));

@@ -154,6 +154,18 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Passes over a key that has nothing to say where the one at `by` is set: it was inherited, and stays for others. One set
+    /// as near to the user's hand, or nearer, would be a contradiction.
+    pub(super) fn idle(&mut self, key: &str, by: &Place, why: &str) {
+        self.known.push(key.to_owned());
+        let Some(place) = self.table.get(key).filter(|node| !node.is_false()).map(Node::nearest) else { return };
+        if place.rank() <= by.rank() {
+            let name = self.name(key);
+            let message = format!("`{name}` says nothing beside `model.weights`, which is set at {by}: {why}");
+            self.report(Problem::new(place, name, message), Some("take one of the two out".to_owned()));
+        }
+    }
+
     pub(super) fn report(&self, problem: Problem, hint: Option<String>) {
         let problem = match hint {
             Some(hint) => problem.hint(hint),

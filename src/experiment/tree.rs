@@ -174,6 +174,12 @@ impl Node {
         }
     }
 
+    /// Where that of its values was set which is nearest to the user's hand.
+    pub(super) fn nearest(&self) -> &Place {
+        let inner = self.table().into_iter().flat_map(|table| &table.0).map(|entry| entry.node.nearest());
+        inner.min_by_key(|place| place.rank()).unwrap_or(&self.place)
+    }
+
     /// The items of a list, whether written in a file or in an override.
     pub(super) fn items(&self) -> Option<Vec<Self>> {
         match &self.value {

@@ -1,4 +1,8 @@
-//! What others can use: the vocabulary and the games as text.
+//! What others can use, and what we take from them: the vocabulary and the games as text, models as Hugging Face's Llama.
 
+pub mod folder;
 pub mod games;
+pub mod hf;
+pub mod layout;
+pub mod tensors;
 pub mod vocab;

@@ -29,7 +29,7 @@ pub struct Score {
 /// The weights that were measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredCheckpoint {
-    /// As asked for: `best`, `last` or `step-00000500`.
+    /// As asked for: `best`, `last` or `step-00000500`; or `imported`, at step 0.
     pub name: String,
     pub step: u64,
     /// Training tokens seen by then.

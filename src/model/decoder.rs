@@ -77,6 +77,17 @@ impl Decoder {
         project(weights, &self.full_pass(weights, tokens_bt, &Mask::Causal, |_, _| ()))
     }
 
+    /// Logits at every position of one sequence, row by row.
+    ///
+    /// # Errors
+    ///
+    /// Where libtorch cannot hand them over.
+    pub fn sequence_logits(&self, tokens: &[u16]) -> Result<Vec<f32>> {
+        let tokens: Vec<i64> = tokens.iter().map(|&token| i64::from(token)).collect();
+        let tokens_bt = Tensor::from_slice(&tokens).unsqueeze(0).to_device(self.device);
+        Ok(Vec::try_from(tch::no_grad(|| self.logits(&tokens_bt)).flatten(0, -1))?)
+    }
+
     /// Logits at the last real position of each row, float32 [b, v]; rows are padded on the right, which changes nothing
     /// under causal attention. Only these positions are projected.
     pub fn last_logits(&self, tokens_bt: &Tensor, lengths: &[i64]) -> Tensor {

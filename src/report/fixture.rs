@@ -9,7 +9,7 @@ use fs_err as fs;
 use serde_json::{Value, json};
 
 use crate::corpus::config::{Keep, Source, Split, SplitBy};
-use crate::experiment::{Corpus, Experiment, Gates, Measure, Published};
+use crate::experiment::{Corpus, Experiment, Gates, Measure, Published, Weights};
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::score::{MeasuredCheckpoint, Protocol, Score, Value as Estimate};
 use crate::model::config::ModelConfig;
@@ -82,7 +82,7 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
             split: Split { validation: 0.01, by: SplitBy::Draw, seed: 1337 },
         },
         model: ModelConfig { layers: 16, heads: 8, width: 512, hidden: 1408, context: 256 },
-        train: TrainConfig {
+        weights: Weights::Train(TrainConfig {
             length: Length::Steps(steps),
             batch: 192,
             accumulate: 1,
@@ -98,7 +98,7 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
             packing: Packing::Stream,
             ema: None,
             spikes: None,
-        },
+        }),
         gates: Gates {
             replay: 500,
             initial_loss: Some(InitialLoss { within: 0.3 }),
@@ -252,12 +252,13 @@ fn wobble(n: u64) -> f64 {
 fn training(e: &Experiment, share: f64) -> Vec<(&'static str, String)> {
     let steps = e.snapshot_steps().last().copied().unwrap_or(0);
     let done = (steps as f64 * share) as u64;
-    let per_step = e.train.tokens_per_step(e.model.context);
+    let train = e.train().expect("the fixtures train");
+    let per_step = train.tokens_per_step(e.model.context);
     let loss = |step: u64| 1.585 + 6.0 * (1.0 + step as f64 * (16_300.0 / steps as f64) / 60.0).powf(-0.95);
     let curve = (1..=done).map(|step| {
         json!({ "step": step, "tokens": step * per_step, "loss": loss(step) + 0.035 * wobble(step), "learning_rate": 6e-4, "gradient_norm": 0.3 + 0.02 * wobble(step * 3) })
     });
-    let validation: Vec<u64> = (1..=done).filter(|step| step % e.train.validate.every == 0 || *step == steps).collect();
+    let validation: Vec<u64> = (1..=done).filter(|step| step % train.validate.every == 0 || *step == steps).collect();
     let validated = validation
         .iter()
         .map(|&step| json!({ "step": step, "tokens": step * per_step, "loss": loss(step) + 0.034 + 0.002 * wobble(step) }));
@@ -360,7 +361,7 @@ fn score(node: &Node, e: &Experiment) -> String {
         precision: "bf16".into(),
         seed: 7,
     };
-    let tokens = step * e.train.tokens_per_step(e.model.context);
+    let tokens = step * e.train().expect("the fixtures train").tokens_per_step(e.model.context);
     let score = Score {
         metric: metric.name().into(),
         version: 1,

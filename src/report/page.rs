@@ -202,7 +202,10 @@ fn provenance(results: &Results) -> Vec<(&'static str, String)> {
         ("libtorch", run.libtorch.clone()),
         ("corpus", corpus.join("; ")),
         ("tokens", key("encode").unwrap_or_default()),
-        ("weights", if results.points.len() == 1 { key("train").unwrap_or_default() } else { String::new() }),
+        (
+            "weights",
+            if results.points.len() == 1 { key("train").or_else(|| key("import")).unwrap_or_default() } else { String::new() },
+        ),
     ];
     all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }

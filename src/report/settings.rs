@@ -1,16 +1,20 @@
 //! What was asked, setting by setting, as people say it.
 
 use crate::corpus::config::{Keep, Source, SplitBy};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Weights};
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::text::{self, duration, percent, plural, significant, thousands};
-use crate::train::config::{LearningRate, Length, OnSpike, Packing, Precision, Sampler, Schedule};
+use crate::train::config::{LearningRate, Length, OnSpike, Packing, Precision, Sampler, Schedule, TrainConfig};
 
 /// Groups of settings: name, then setting and value.
 pub(crate) type Groups = Vec<(&'static str, Vec<(&'static str, String)>)>;
 
 pub(crate) fn settings(e: &Experiment) -> Groups {
-    vec![("Corpus", corpus(e)), ("Model", model(e)), ("Training", training(e)), ("Gates", gates(e)), ("Measured", measured(e))]
+    let weights = match &e.weights {
+        Weights::Train(train) => ("Training", training(e, train)),
+        Weights::Import { name, blake3 } => ("Weights", vec![("imported from", name.clone()), ("BLAKE3", blake3.clone())]),
+    };
+    vec![("Corpus", corpus(e)), ("Model", model(e)), weights, ("Gates", gates(e)), ("Measured", measured(e))]
 }
 
 fn corpus(e: &Experiment) -> Vec<(&'static str, String)> {
@@ -78,8 +82,7 @@ fn model(e: &Experiment) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn training(e: &Experiment) -> Vec<(&'static str, String)> {
-    let train = &e.train;
+fn training(e: &Experiment, train: &TrainConfig) -> Vec<(&'static str, String)> {
     let rate = &train.learning_rate;
     let per_step = train.tokens_per_step(e.model.context);
     let length = match train.length {
@@ -159,6 +162,7 @@ fn gates(e: &Experiment) -> Vec<(&'static str, String)> {
 fn measured(e: &Experiment) -> Vec<(&'static str, String)> {
     let list = |metrics: &[Metric]| metrics.iter().map(metric).collect::<Vec<_>>().join("; ");
     let checkpoint = match e.measure.checkpoint {
+        _ if e.train().is_none() => "of the imported weights".to_owned(),
         Checkpoint::Best => "at the lowest validation loss".to_owned(),
         Checkpoint::Last => "at the last step".to_owned(),
         Checkpoint::Ema => "of the average of the weights".to_owned(),

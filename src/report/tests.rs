@@ -267,8 +267,8 @@ fn long_names_many_points_and_tiny_trainings_stay_readable() {
         .map(|i| {
             let mut point = experiment([2, 3, 40][i % 3]);
             point.point = format!("{long} {i}");
-            point.train.seed = i as u64;
-            point.train.length = Length::Steps([2, 3, 40][i % 3]);
+            point.training().seed = i as u64;
+            point.training().length = Length::Steps([2, 3, 40][i % 3]);
             point
         })
         .collect();
@@ -327,7 +327,7 @@ fn twins_on_both_sides_are_warned_of_where_they_matter_and_where_they_cannot_be(
 fn the_markdown_of_a_small_run_reads_as_it_should() {
     let dir = folder();
     let mut small = experiment(40);
-    small.train.snapshots.every = 40;
+    small.training().snapshots.every = 40;
     let Fixture { run_dir, store } = run(dir.path(), &[small], &Wish::default());
     let written = write(&run_dir, &store).expect("a report");
     insta::assert_snapshot!("report.md", read(&written.markdown));

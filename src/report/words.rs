@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use super::published::set_by;
 use super::results::{Measured, Point, Results, State};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
+use crate::measure::score::MeasuredCheckpoint;
 use crate::text::{self, plural, si, thousands};
 
 pub(crate) use corpus::{exact_share, known, known_share};
@@ -61,8 +62,16 @@ fn training(point: &Point) -> Option<String> {
 
 /// The tokens that a validation loss is the mean over.
 pub(crate) fn validation_tokens(point: &Point) -> u64 {
-    let train = &point.experiment.train;
+    let Some(train) = point.experiment.train() else { return 0 };
     u64::from(train.validate.batches) * u64::from(train.batch) * u64::from(point.experiment.model.context)
+}
+
+/// The weights that were measured, as `best, step 1,300`.
+pub(crate) fn checkpoint(measured: &MeasuredCheckpoint) -> String {
+    match measured.name.as_str() {
+        "imported" => "imported".to_owned(),
+        name => format!("{name}, step {}", thousands(measured.step)),
+    }
 }
 
 /// A point as people say it: `temperatures=0.2 width=128` is `T = 0.2, width=128`.

@@ -57,7 +57,8 @@ impl Stage for Evaluate {
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
         let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
         let step = trained.step_of(self.checkpoint)?;
-        let checkpoint = MeasuredCheckpoint { name: name(self.checkpoint), step, tokens: trained.tokens_at(step) };
+        let name = if trained.is_imported() { "imported".to_owned() } else { name(self.checkpoint) };
+        let checkpoint = MeasuredCheckpoint { name, step, tokens: trained.tokens_at(step) };
         score(&self.metric, checkpoint, &decoder, &tokens.validation, out, &cx.progress)
     }
 

@@ -7,7 +7,9 @@
 pub(crate) mod bench;
 pub mod encode;
 pub mod evaluate;
+pub mod export_hf;
 pub mod fetch;
+pub mod import;
 pub mod initial_loss;
 pub mod inspect;
 pub mod overfit;
@@ -26,8 +28,13 @@ pub use workshop::Workshop;
 use work::entry;
 
 /// Stages that the runner does itself.
-pub const LOCAL: &[(&str, Work)] =
-    &[entry::<fetch::Fetch>(), entry::<parse::Parse>(), entry::<encode::Encode>(), entry::<inspect::Inspect>()];
+pub const LOCAL: &[(&str, Work)] = &[
+    entry::<fetch::Fetch>(),
+    entry::<parse::Parse>(),
+    entry::<encode::Encode>(),
+    entry::<inspect::Inspect>(),
+    entry::<import::Import>(),
+];
 
 /// Stages that need libtorch: only `philidor-worker` may name this list, or the runner would link it.
 pub const TORCH: &[(&str, Work)] = &[
@@ -35,4 +42,5 @@ pub const TORCH: &[(&str, Work)] = &[
     entry::<overfit::OverfitGate>(),
     entry::<train::Train>(),
     entry::<evaluate::Evaluate>(),
+    entry::<export_hf::ExportHf>(),
 ];

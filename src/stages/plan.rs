@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::corpus::config::Source;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Weights};
 use crate::growth;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::plan::{Handle, Plan};
@@ -12,6 +12,7 @@ use crate::train::config::{LearningRate, Length, Schedule, Snapshots, TrainConfi
 use super::encode::{Encode, Tokens};
 use super::evaluate::{Evaluate, Score};
 use super::fetch::Fetch;
+use super::import::Import;
 use super::initial_loss::InitialLossGate;
 use super::inspect::Inspect;
 use super::overfit::OverfitGate;
@@ -61,33 +62,13 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     // Gates hold up the training; none of them is in its key.
     let inspect = plan.add(Inspect { tokens, replay: e.gates.replay }, &[("replay", "gates.replay")]);
     plan.gate(inspect);
-    if let Some(gate) = e.gates.initial_loss {
-        let stage = InitialLossGate { tokens, model: e.model.clone(), seed: e.train.seed, gate };
-        let gate = plan.add(stage, &[("model", "model"), ("seed", "train.seed"), ("gate", "gates.initial_loss")]);
-        plan.gate(gate);
-    }
-    if let Some(gate) = e.gates.overfit {
-        // Only what the gate uses is in its key: a longer training is no reason to ask again.
-        let train = TrainConfig {
-            length: Length::Steps(gate.steps),
-            batch: gate.batch,
-            accumulate: 1,
-            // It neither validates nor publishes weights.
-            validate: Validate { every: 0, batches: 0 },
-            snapshots: Snapshots { every: 0 },
-            ..e.train.clone()
-        };
-        let stage = OverfitGate { tokens, model: e.model.clone(), train, gate };
-        let gate = plan.add(stage, &[("model", "model"), ("train", "train"), ("gate", "gates.overfit")]);
-        plan.gate(gate);
-    }
-
-    let trunk = trunk(&e.train).map(|(steps, train)| {
-        let trunk = Train { tokens, model: e.model.clone(), train, trunk: None };
-        (steps, plan.add(trunk, &[("model", "model"), ("train", "train")]))
-    });
-    let train = Train { tokens, model: e.model.clone(), train: e.train.clone(), trunk: trunk.map(|(_, trunk)| trunk) };
-    let trained = plan.add(train, &[("model", "model"), ("train", "train")]);
+    let (trained, trunk) = match &e.weights {
+        Weights::Train(train) => trained(plan, e, train, tokens),
+        Weights::Import { name, blake3 } => {
+            let import = Import { model: e.model.clone(), blake3: blake3.clone(), name: name.clone() };
+            (plan.add(import, &[("model", "model.weights"), ("blake3", "model.weights")]), None)
+        }
+    };
 
     let mut scores = Vec::new();
     let mut evaluate = |plan: &mut Plan, trained, checkpoint, metric: Metric, section: &str| {
@@ -108,6 +89,42 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
         evaluate(plan, trained, e.measure.checkpoint, metric, "measure.final");
     }
     Handles { tokens, trained, scores }
+}
+
+/// The gates of a training, the training, and its trunk with the steps of that, if it has one.
+fn trained(
+    plan: &mut Plan,
+    e: &Experiment,
+    train: &TrainConfig,
+    tokens: Handle<Tokens>,
+) -> (Handle<Trained>, Option<(u64, Handle<Trained>)>) {
+    if let Some(gate) = e.gates.initial_loss {
+        let stage = InitialLossGate { tokens, model: e.model.clone(), seed: train.seed, gate };
+        let gate = plan.add(stage, &[("model", "model"), ("seed", "train.seed"), ("gate", "gates.initial_loss")]);
+        plan.gate(gate);
+    }
+    if let Some(gate) = e.gates.overfit {
+        // Only what the gate uses is in its key: a longer training is no reason to ask again.
+        let short = TrainConfig {
+            length: Length::Steps(gate.steps),
+            batch: gate.batch,
+            accumulate: 1,
+            // It neither validates nor publishes weights.
+            validate: Validate { every: 0, batches: 0 },
+            snapshots: Snapshots { every: 0 },
+            ..train.clone()
+        };
+        let stage = OverfitGate { tokens, model: e.model.clone(), train: short, gate };
+        let gate = plan.add(stage, &[("model", "model"), ("train", "train"), ("gate", "gates.overfit")]);
+        plan.gate(gate);
+    }
+
+    let trunk = trunk(train).map(|(steps, train)| {
+        let trunk = Train { tokens, model: e.model.clone(), train, trunk: None };
+        (steps, plan.add(trunk, &[("model", "model"), ("train", "train")]))
+    });
+    let train = Train { tokens, model: e.model.clone(), train: train.clone(), trunk: trunk.map(|(_, trunk)| trunk) };
+    (plan.add(train, &[("model", "model"), ("train", "train")]), trunk)
 }
 
 /// The sources under names that are labels, unique within a point: the files' own names where they differ.

@@ -34,6 +34,7 @@ pub struct Trained {
     pub dir: PathBuf,
     config: ModelConfig,
     tokens_per_step: u64,
+    imported: bool,
 }
 
 impl Stage for Train {
@@ -138,6 +139,7 @@ impl Trained {
         match checkpoint {
             Checkpoint::Best => return Ok(self.dir.join("best.safetensors")),
             Checkpoint::Ema => return Ok(ema_file(&self.dir)),
+            Checkpoint::Last if self.imported => return Ok(self.dir.join("best.safetensors")),
             Checkpoint::Last | Checkpoint::Step(_) => (),
         }
         let step = self.step_of(checkpoint)?;
@@ -152,6 +154,11 @@ impl Trained {
 
     pub fn config(&self) -> &ModelConfig {
         &self.config
+    }
+
+    /// Whether the weights come from elsewhere: then there is one checkpoint, and its step is 0.
+    pub fn is_imported(&self) -> bool {
+        self.imported
     }
 
     /// The step of a checkpoint.
@@ -178,7 +185,7 @@ impl Artifact for Trained {
         let config = serde_json::from_slice(&fs::read(dir.join("model.json"))?)?;
         let training: serde_json::Value = serde_json::from_slice(&fs::read(dir.join("training.json"))?)?;
         let tokens_per_step = training["tokens_per_step"].as_u64().context("`training.json` tells no `tokens_per_step`")?;
-        Ok(Self { dir: dir.to_owned(), config, tokens_per_step })
+        Ok(Self { dir: dir.to_owned(), config, tokens_per_step, imported: training["imported"] == true })
     }
 }
 

@@ -9,6 +9,7 @@ mod damage;
 mod download;
 mod errors;
 mod experiments;
+mod export;
 mod growth;
 mod keys;
 mod layers;

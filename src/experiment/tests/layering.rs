@@ -12,7 +12,7 @@ use crate::measure::metric::Metric;
 use crate::train::config::Length;
 use crate::train::config::Precision;
 
-use super::{Folder, asking};
+use super::{Folder, asking, train};
 
 #[test]
 fn an_experiment_lies_over_its_base_and_overrides_over_both() {
@@ -23,8 +23,8 @@ fn an_experiment_lies_over_its_base_and_overrides_over_both() {
         "corpus.keep.terminations=[Normal, \"Time forfeit\"]",
     ]);
     let [e] = loaded.points.as_slice() else { panic!("one point") };
-    let rate = e.train.learning_rate;
-    assert_eq!((e.train.batch, rate.peak, rate.warmup, rate.floor), (10, 7e-4, 5, 6e-5), "tables merge by key");
+    let rate = train(e).learning_rate;
+    assert_eq!((train(e).batch, rate.peak, rate.warmup, rate.floor), (10, 7e-4, 5, 6e-5), "tables merge by key");
     assert!(e.corpus.keep.exclude_speeds.is_empty(), "lists replace");
     assert_eq!(e.corpus.keep.terminations, ["Normal", "Time forfeit"]);
     assert_eq!((e.name.as_str(), e.point.as_str()), ("x", "x"));
@@ -34,7 +34,7 @@ fn an_experiment_lies_over_its_base_and_overrides_over_both() {
     assert_eq!(origin("train.learning_rate.floor"), "experiments/base.toml:25");
     assert_eq!(origin("train.length.steps"), "experiments/base.toml:20");
     assert_eq!(origin("measure.final.legality.seed"), "experiments/base.toml:37");
-    assert_eq!(origin("measure.final.full_games.temperature"), "experiments/base.toml:42");
+    assert_eq!(origin("measure.final.full_games.temperature"), "experiments/base.toml:43");
     assert_eq!(origin("corpus.keep.exclude_speeds"), "experiments/x.toml:6");
     assert!(origin("corpus.keep").starts_with("--set corpus.keep.terminations="), "the nearest to the user's hand");
     assert_eq!(loaded.origins.of("train.bogus"), None);
@@ -52,7 +52,7 @@ fn overrides_are_read_by_the_type_of_their_key() {
         "corpus.split.by='game-hash'",
     ];
     let e = asking("").loaded(&sets).points.remove(0);
-    assert_eq!((e.train.learning_rate.peak, e.train.precision), (1e-3, Precision::Bf16));
+    assert_eq!((train(&e).learning_rate.peak, train(&e).precision), (1e-3, Precision::Bf16));
     assert_eq!((e.model.width, e.model.layers, e.model.heads, e.corpus.split.by), (32, 1, 4, SplitBy::GameHash));
     assert_eq!(e.measure.checkpoint, Checkpoint::Step(400));
     assert_eq!(e.measure.last[2], Metric::FullGames { games: 10, temperature: 0.5, seed: 7 });
@@ -97,11 +97,11 @@ fn setting_one_of_two_alternatives_unsets_an_inherited_other() {
     let folder =
         asking("measure.snapshots = false\n[train]\nepochs = 2\n[corpus]\nfiles = [\"g.pgn\"]\n").with("experiments/g.pgn", "x");
     let e = folder.loaded(&[]).points.remove(0);
-    assert_eq!(e.train.length, Length::Epochs(2.0));
+    assert_eq!(train(&e).length, Length::Epochs(2.0));
     let blake3 = blake3::hash(b"x").to_hex().to_string();
     assert_eq!(e.corpus.sources, [Source::File { name: "g.pgn".into(), blake3: blake3.clone() }]);
     let loaded = folder.loaded(&["train.steps=60", "train.snapshots.every=30"]);
-    assert_eq!(loaded.points[0].train.length, Length::Steps(60));
+    assert_eq!(train(&loaded.points[0]).length, Length::Steps(60));
     assert_eq!(loaded.files[&blake3], folder.0.path().join("experiments/g.pgn"));
     assert_snapshot!(folder.problems(&["train.steps=60", "train.epochs=1", "measure.snapshots={legality={positions=1,temperature=1}}"]), @r#"
     --set measure.snapshots={legality={positions=1,temperature=1}}: `measure.snapshots` needs `train.steps`: from `train.epochs` the steps are known only when the corpus is encoded

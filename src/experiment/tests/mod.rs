@@ -9,7 +9,8 @@ mod sweeps;
 use fs_err as fs;
 use tempfile::TempDir;
 
-use super::{Loaded, Problems, Request, load};
+use super::{Experiment, Loaded, Problems, Request, load};
+use crate::train::config::TrainConfig;
 
 /// A base with every key, so that a test writes only what it is about.
 const BASE: &str = r#"
@@ -99,6 +100,10 @@ impl Folder {
         let problems = self.load(sets).expect_err("something is wrong").to_string();
         problems.replace(&self.0.path().display().to_string(), "HERE")
     }
+}
+
+fn train(e: &Experiment) -> &TrainConfig {
+    e.train().expect("it trains")
 }
 
 fn asking(text: &str) -> Folder {

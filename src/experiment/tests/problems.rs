@@ -38,7 +38,7 @@ fn an_unknown_key_near_no_other_lists_what_is_wanted() {
     experiments/x.toml:3: unknown key `model.dropout`
         dropout = 0.1
         ^^^^^^^
-      hint: wanted here: `layers`, `heads`, `width`, `hidden` or `context`
+      hint: wanted here: `weights`, `layers`, `heads`, `width`, `hidden` or `context`
 
     1 problem
     "#);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::experiment::{Loaded, Request, Show, load};
 use crate::train::config::Length;
 
-use super::{BASE, Folder, asking};
+use super::{BASE, Folder, asking, train};
 
 #[test]
 fn the_resolved_experiment_shows_every_value_and_where_it_was_set() {
@@ -137,7 +137,7 @@ proptest! {
         let folder = asking(&own_text).with("experiments/base.toml", &BASE.replace("batch = 8", &format!("batch = {base}")));
         let sets: Vec<String> = set.iter().map(|set| format!("train.batch={set}")).collect();
         let loaded = folder.loaded(&sets.iter().map(String::as_str).collect::<Vec<_>>());
-        prop_assert_eq!(loaded.points[0].train.batch, set.or(own).unwrap_or(base));
+        prop_assert_eq!(train(&loaded.points[0]).batch, set.or(own).unwrap_or(base));
     }
 }
 
@@ -176,7 +176,7 @@ fn the_committed_experiments_load_and_ask_something() {
 fn run1_is_the_published_run() {
     let e = committed("run1.toml").points.remove(0);
     assert_eq!((e.model.parameters(), e.model.flops_per_token()), (51_397_120, 333_548_544));
-    assert_eq!((e.train.length, e.train.tokens_per_step(e.model.context)), (Length::Steps(16_300), 192 * 256));
+    assert_eq!((train(&e).length, train(&e).tokens_per_step(e.model.context)), (Length::Steps(16_300), 192 * 256));
     assert_eq!((e.corpus.moves, e.corpus.keep.elo, e.corpus.keep.plies), (Some(800_000_000), [1800, 2600], [20, 300]));
     assert_eq!(e.measure.last.len(), 5, "full games at two temperatures");
     let legality = e.published["legality.rate"];
@@ -189,7 +189,7 @@ fn the_temperatures_are_those_of_one_training() {
     let temperatures = committed("temperature.toml").points;
     assert_eq!(temperatures.len(), 5);
     for e in temperatures {
-        assert_eq!((&e.corpus, &e.model, &e.train), (&quickstart.corpus, &quickstart.model, &quickstart.train));
+        assert_eq!((&e.corpus, &e.model, e.train()), (&quickstart.corpus, &quickstart.model, quickstart.train()));
         assert_eq!(e.measure.last.len(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use super::{BASE, asking};
+use super::{BASE, asking, train};
 
 #[test]
 fn a_sweep_is_a_grid_times_a_zip_times_a_list_without_what_is_excluded() {
@@ -14,7 +14,7 @@ fn a_sweep_is_a_grid_times_a_zip_times_a_list_without_what_is_excluded() {
     assert_eq!(points[0], "width=64 seed=1 layers=1 peak=0.001 batch=2");
     assert_eq!(points[11], "width=128 seed=1 layers=2 peak=6e-4 batch=4 clip=2");
     let last = &loaded.points[11];
-    assert_eq!((last.model.width, last.train.seed, last.model.layers, last.train.batch, last.train.clip), (128, 1, 2, 4, 2.0));
+    assert_eq!((last.model.width, train(last).seed, last.model.layers, train(last).batch, train(last).clip), (128, 1, 2, 4, 2.0));
     assert_eq!(last.name, "x");
     let keys: Vec<&str> = loaded.axes.iter().map(|axis| axis.key.as_str()).collect();
     assert_eq!(keys, ["model.width", "train.seed", "model.layers", "train.learning_rate.peak", "train.batch", "train.clip"]);
@@ -48,7 +48,7 @@ fn an_override_of_what_is_swept_is_refused() {
 
     1 problem
     "#);
-    assert_eq!(folder.loaded(&["train.seed=3", "sweep=false"]).points[0].train.seed, 3);
+    assert_eq!(train(&folder.loaded(&["train.seed=3", "sweep=false"]).points[0]).seed, 3);
 }
 
 #[test]

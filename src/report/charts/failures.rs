@@ -61,7 +61,11 @@ fn rows(score: &Measured) -> Vec<Row> {
 
 fn heading(score: &Measured) -> String {
     let checkpoint = &score.score.checkpoint;
-    format!("After {} tokens: {}{}", si(checkpoint.tokens as f64), plural("position", total(score)), at(score.temperature()))
+    let weights = match checkpoint.name.as_str() {
+        "imported" => "Imported weights".to_owned(),
+        _ => format!("After {} tokens", si(checkpoint.tokens as f64)),
+    };
+    format!("{weights}: {}{}", plural("position", total(score)), at(score.temperature()))
 }
 
 fn said(score: &Measured, rows: &[Row]) -> String {

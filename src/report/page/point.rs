@@ -165,7 +165,7 @@ fn figures(point: &Point) -> Option<Table> {
                 Cell::number(words::within(metric, value), Some(value.value)),
                 Cell::count(value.n),
                 Cell::text(value.method.clone()),
-                Cell::text(format!("{}, step {}", score.score.checkpoint.name, thousands(score.score.checkpoint.step))),
+                Cell::text(words::checkpoint(&score.score.checkpoint)),
                 Cell::code(score.score.fingerprint.get(..8).unwrap_or(&score.score.fingerprint).to_owned()),
             ]
         })

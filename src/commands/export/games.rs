@@ -1,11 +1,9 @@
-//! `philidor export`: the vocabulary, and the kept games of an experiment.
+//! `philidor export games FILE`: the kept games of an experiment.
 
-use std::io::{BufWriter, Write as _};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use crate::cli::Export;
 use crate::commands::session;
 use crate::export;
 use crate::plan::{Artifact as _, Stage as _};
@@ -15,21 +13,8 @@ use crate::stages::Workshop;
 use crate::stages::parse::{Games, Parse};
 use crate::store::{Store, Wait};
 
-pub fn export(what: &Export) -> Result<()> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    match what {
-        Export::Vocab => export::vocab::vocab(&mut out)?,
-        Export::Games { asked } => {
-            for file in &asked.files {
-                games(file, &asked.sets, &mut out)?;
-            }
-        }
-    }
-    Ok(out.flush()?)
-}
-
 /// Makes what is needed up to parse, and prints the kept games of every source in order.
-fn games(file: &std::path::Path, sets: &[String], out: &mut dyn std::io::Write) -> Result<()> {
+pub(super) fn games(file: &std::path::Path, sets: &[String], out: &mut dyn std::io::Write) -> Result<()> {
     let session = session::open(file, sets)?;
     let machine = &session.loaded.machine;
     let store = Store::new(&machine.store)?;
