@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::Fixable;
 use crate::machine::Machine;
@@ -31,6 +32,11 @@ pub enum Request {
     /// Say which libtorch and which device this is.
     Describe {
         device: String,
+    },
+    /// Measure something that needs libtorch. What that may be, the two programs know.
+    Bench {
+        what: Value,
+        machine: Box<Machine>,
     },
 }
 
@@ -60,6 +66,10 @@ pub enum Reply {
     },
     Described {
         text: String,
+    },
+    /// What a bench found.
+    Measured {
+        result: Value,
     },
 }
 
@@ -132,17 +142,44 @@ impl Worker {
     /// The node's own failure, or how the worker ended in the midst of it.
     pub fn work(&mut self, job: Job, stop: &AtomicBool, tell: &(dyn Fn(Tick) + Sync)) -> Result<MadeBy> {
         let label = job.node.label.clone();
-        if self.say(&Request::Work(Box::new(job))).is_err() {
-            return Err(self.crash(&label));
+        match self.ask(&Request::Work(Box::new(job)), &label, stop, tell)? {
+            Reply::Done { made_by } => Ok(*made_by),
+            other => anyhow::bail!("the worker answers a node with {other:?}"),
+        }
+    }
+
+    /// Has something measured, and passes on what is told of it; asks it to end once `stop` is set.
+    ///
+    /// # Errors
+    ///
+    /// The bench's own failure, or how the worker ended in the midst of it.
+    pub fn bench(
+        &mut self,
+        what: &impl Serialize,
+        machine: &Machine,
+        stop: &AtomicBool,
+        tell: &(dyn Fn(Tick) + Sync),
+    ) -> Result<Value> {
+        let request = Request::Bench { what: serde_json::to_value(what)?, machine: Box::new(machine.clone()) };
+        match self.ask(&request, "a bench", stop, tell)? {
+            Reply::Measured { result } => Ok(result),
+            other => anyhow::bail!("the worker answers a bench with {other:?}"),
+        }
+    }
+
+    /// Says a request, and hears until it is answered.
+    fn ask(&mut self, request: &Request, label: &str, stop: &AtomicBool, tell: &(dyn Fn(Tick) + Sync)) -> Result<Reply> {
+        if self.say(request).is_err() {
+            return Err(self.crash(label));
         }
         let mut asked = false;
         loop {
             match self.replies.recv_timeout(Duration::from_millis(50)) {
                 Ok(Reply::Told { tick }) => tell(tick),
-                Ok(Reply::Done { made_by }) => return Ok(*made_by),
                 Ok(Reply::Failed { failure }) => return Err(failure.into()),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.crash(&label)),
-                Ok(Reply::Described { .. }) | Err(RecvTimeoutError::Timeout) => (),
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.crash(label)),
+                Err(RecvTimeoutError::Timeout) => (),
             }
             if stop.load(Ordering::Relaxed) && !asked {
                 asked = true;

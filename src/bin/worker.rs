@@ -5,15 +5,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
+use philidor::machine::Machine;
 use philidor::model::device;
 use philidor::plan::Cx;
 use philidor::progress::{Progress, Tick};
 use philidor::run::{failure_of, panic_text};
 use philidor::stages;
 use philidor::store::{MadeBy, Store};
+use philidor::train;
+use philidor::train::bench::asked::Bench;
+use philidor::train::bench::place::Place;
 use philidor::worker::{Job, Reply, Request};
+use serde_json::Value;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -54,6 +60,7 @@ fn answer(request: &Request) -> Result<Reply> {
     match request {
         Request::Work(job) => work(job).map(|made_by| Reply::Done { made_by: Box::new(made_by) }),
         Request::Describe { device } => Ok(Reply::Described { text: format!("{LIBTORCH}, {}", device::describe(device)?) }),
+        Request::Bench { what, machine } => bench(what, machine).map(|result| Reply::Measured { result }),
         Request::Stop => unreachable!("a stop is heard by the listening thread"),
     }
 }
@@ -72,6 +79,23 @@ fn work(job: &Job) -> Result<MadeBy> {
     // What the setting came to: `auto` says nothing of where the work was done.
     let device = device::name(device::open(&job.machine.device, job.machine.threads(), None)?);
     Ok(MadeBy { device, libtorch: LIBTORCH.to_owned(), ..MadeBy::default() })
+}
+
+fn bench(what: &Value, machine: &Machine) -> Result<Value> {
+    let asked: Bench = serde_json::from_value(what.clone()).context("reading what to measure")?;
+    let tell = |tick: Tick| say(&Reply::Told { tick });
+    let (start, threads) = (Instant::now(), machine.threads());
+    let place = Place {
+        device: device::open(&machine.device, threads, None)?,
+        threads,
+        clock: &|| start.elapsed(),
+        progress: Progress::new(&tell, &STOP),
+    };
+    match asked {
+        Bench::Device(asked) => train::bench::device::measure(&asked, place),
+        Bench::Train(asked) => train::bench::train::measure(&asked, place),
+        Bench::Loader(asked) => train::bench::loader::measure(&asked, place),
+    }
 }
 
 /// The version that tch 0.24 is made for, and that the build has checked.

@@ -3,6 +3,7 @@
 //! Weights depend on the settings, the tokens and the seed; on nothing else. On the CPU an interrupted training ends
 //! with the same bits as one that was never stopped.
 
+pub mod bench;
 pub mod checkpoint;
 pub mod config;
 pub mod files;

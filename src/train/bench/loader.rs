@@ -1,0 +1,12 @@
+//! Not measured yet.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::asked::LoaderBench;
+use super::place::Place;
+
+pub fn measure(asked: &LoaderBench, place: Place) -> Result<Value> {
+    let _ = place.device;
+    anyhow::bail!("{asked:?} cannot be measured yet")
+}
