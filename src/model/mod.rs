@@ -5,10 +5,12 @@
 mod attention;
 pub mod cache;
 pub mod config;
+pub mod cudart;
 pub mod decoder;
 pub mod device;
 mod init;
 mod layers;
+pub mod libtorch;
 #[cfg(test)]
 pub(crate) mod reference;
 pub mod shim;

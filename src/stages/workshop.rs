@@ -55,7 +55,7 @@ impl<'a> Workshop<'a> {
         }
         match &mut self.worker {
             Some((_, worker)) => Ok(worker),
-            none => Ok(&mut none.insert((stage.to_owned(), Worker::start()?)).1),
+            none => Ok(&mut none.insert((stage.to_owned(), Worker::start(self.machine)?)).1),
         }
     }
 
