@@ -162,6 +162,18 @@ pub enum Export {
 pub enum Bench {
     /// Time each step of reading a corpus, alone and together, beside `zstd` and `pzstd`
     Corpus(BenchCorpusArgs),
+    /// Time products and copies on the device, and hold what it computes against the CPU
+    Device(BenchDeviceArgs),
+}
+
+#[derive(Args)]
+pub struct BenchDeviceArgs {
+    /// Measure the rates alone
+    #[arg(long)]
+    pub no_checks: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]

@@ -35,6 +35,7 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
         Command::Mine(args) => commands::mine::mine(args, paint),
         Command::Export(what) => commands::export::export(what),
         Command::Bench(Bench::Corpus(args)) => commands::bench::corpus::corpus(args, out),
+        Command::Bench(Bench::Device(args)) => return commands::bench::device::device(args, out),
         Command::Doctor(args) => return commands::doctor::doctor(args, out),
         Command::Completions { shell } => commands::completions::completions(*shell),
     }?;

@@ -1,4 +1,4 @@
-// What tch does not wrap: fused AdamW, foreach operations, allocator statistics.
+// What tch does not wrap: fused AdamW, foreach operations, allocator statistics, TF32.
 // Each function returns null, or a message that the caller frees with `philidor_free`; no exception leaves this file.
 
 #include <ATen/ATen.h>
@@ -81,6 +81,11 @@ char *philidor_peak_bytes(int device, std::int64_t *bytes) {
     const auto stats = at::getDeviceAllocator(at::kCUDA)->getDeviceStats(static_cast<c10::DeviceIndex>(device));
     *bytes = stats.allocated_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)].peak;
   });
+}
+
+// Whether float32 products on CUDA may round their factors to TF32, from here on and for the whole process.
+char *philidor_tf32(bool allowed) {
+  return guarded([&] { at::globalContext().setFloat32MatmulPrecision(allowed ? "high" : "highest"); });
 }
 
 } // extern "C"

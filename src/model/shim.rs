@@ -29,6 +29,7 @@ unsafe extern "C" {
     fn philidor_clip(gradients: *const Handle, count: usize, most: f64, norm: *mut *mut torch_sys::C_tensor) -> *mut c_char;
     fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
     fn philidor_peak_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
+    fn philidor_tf32(allowed: bool) -> *mut c_char;
 }
 
 /// The settings of one AdamW step.
@@ -98,6 +99,14 @@ pub fn peak_bytes(cuda: usize) -> Result<u64> {
     // SAFETY: `bytes` is a live i64.
     said(unsafe { philidor_peak_bytes(cuda as c_int, &raw mut bytes) })?;
     Ok(bytes.max(0) as u64)
+}
+
+/// Lets float32 products on CUDA round their factors to TF32 (10 bits of mantissa), or not, in the whole process. At first
+/// they may not.
+pub fn allow_tf32(allowed: bool) -> Result<()> {
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: it takes a bool.
+    said(unsafe { philidor_tf32(allowed) })
 }
 
 fn handles(tensors: &[&Tensor]) -> Vec<Handle> {

@@ -15,6 +15,7 @@ use super::config::TrainConfig;
 use super::files::{
     CURVE, CurvePoint, Lines, SPEED, SpeedPoint, VALIDATION, ValidationPoint, read_lines, snapshot_file, sync_dir, write_json,
 };
+use super::reading::{Reading, summary};
 use super::speed::{LAP, Laps, median};
 use super::trainer::{Launched, Trainer};
 use super::windows::Windows;
@@ -265,7 +266,9 @@ impl<'a> Run<'a> {
             _ => None,
         };
         let peak_flops = matmul::flops_per_second(device, self.config.precision, clock);
-        let tokens_per_second = median(&read_lines::<SpeedPoint>(&self.out.join(SPEED))?);
+        let laps = read_lines::<SpeedPoint>(&self.out.join(SPEED))?;
+        let tokens_per_second = median(&laps);
+        let readings: Vec<Reading> = laps.iter().map(|lap| lap.reading).collect();
         let flops_per_token = self.trainer.decoder.config().flops_per_token() as f64;
         Ok(json!({
             "device": device::name(device),
@@ -274,6 +277,7 @@ impl<'a> Run<'a> {
             "tokens_per_second": tokens_per_second,
             "mfu": tokens_per_second.map(|rate| rate * flops_per_token / peak_flops),
             "peak_memory_bytes": peak_memory_bytes,
+            "read": summary(&readings),
         }))
     }
 }
