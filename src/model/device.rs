@@ -16,6 +16,7 @@ use super::cudart;
 use super::libtorch::{self, Libtorch, Place};
 use crate::error::Fixable;
 use crate::gpus;
+use crate::text::plural;
 
 /// What the machine settings ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +110,12 @@ pub fn describe(asked: &str) -> Result<Description> {
     let folder = libtorch.as_ref().map_or_else(|| "?".to_owned(), |libtorch| libtorch.folder.display().to_string());
     let of = if device.is_cuda() { format!(" of {found}") } else { String::new() };
     let cuda = match half {
-        Some(place) => format!("its CUDA half is `{}`", place.path.display()),
+        Some(place) if device.is_cuda() || asked == "cpu" => format!("its CUDA half is `{}`", place.path.display()),
+        // `auto` came to the CPU.
+        Some(place) => {
+            let why = load_cuda(None).map_or_else(|error| error.to_string(), |()| what_the_driver_says());
+            format!("its CUDA half, `{}`, is not used: {why}", place.path.display())
+        }
         None => format!("no CUDA half: {}", looked_for(&places)),
     };
     Ok(Description {
@@ -142,18 +148,22 @@ fn parse(name: &str) -> Result<Asked> {
     })
 }
 
-/// Why no device answers, as far as the driver tells.
+/// The failure where no device answers.
 fn no_answer(name: &str) -> anyhow::Error {
-    let (message, cards) = (format!("device `{name}` is asked for, and no CUDA device answers"), gpus::cards().len());
-    let Some(driver) = gpus::driver() else {
-        return Fixable::failed(format!("{message}: there is no NVIDIA driver"))
-            .hint("see whether `nvidia-smi` lists a device, or set device = \"cpu\"")
-            .into();
+    let hint = if gpus::driver().is_some() {
+        "see CUDA_VISIBLE_DEVICES, and whether the driver is new enough for this libtorch's CUDA; or set device = \"cpu\""
+    } else {
+        "see whether `nvidia-smi` lists a device, or set device = \"cpu\""
     };
-    let cuda = driver.cuda.as_deref().unwrap_or("?");
-    Fixable::failed(format!("{message}: the driver {} (CUDA up to {cuda}) lists {cards}", driver.version))
-        .hint("see CUDA_VISIBLE_DEVICES, and whether the driver is new enough for this libtorch's CUDA; or set device = \"cpu\"")
+    Fixable::failed(format!("device `{name}` is asked for, and no CUDA device answers: {}", what_the_driver_says()))
+        .hint(hint)
         .into()
+}
+
+fn what_the_driver_says() -> String {
+    let Some(driver) = gpus::driver() else { return "there is no NVIDIA driver".to_owned() };
+    let cuda = driver.cuda.as_deref().unwrap_or("?");
+    format!("the driver {} (CUDA up to {cuda}) lists {}", driver.version, plural("device", gpus::cards().len() as u64))
 }
 
 fn looked_for(places: &[Place]) -> String {

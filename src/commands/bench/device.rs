@@ -14,7 +14,7 @@ use crate::commands::session;
 use crate::error::Exit;
 use crate::gpus;
 use crate::progress::Tick;
-use crate::text::in_unit;
+use crate::text::{in_unit, plural};
 use crate::train::bench::asked::{Bench, DeviceBench};
 use crate::ui::paint::Paint;
 use crate::ui::say::{answer, aside};
@@ -71,17 +71,23 @@ pub fn device(args: &BenchDeviceArgs, paint: Paint) -> Result<Option<Exit>> {
 }
 
 fn table(found: &Found, paint: Paint) -> String {
-    let mut text = format!("{}, {} threads\n", found.device, found.threads);
+    let mut text = format!("{}, {}\n", found.device, plural("thread", found.threads));
     for Rate { name, value, unit } in &found.rates {
         writeln!(text, "{name:<12} {}", in_unit(*value, unit)).expect("a string takes text");
     }
     for Check { name, passed, found, most, note } in &found.checks {
         let state = if *passed { paint.green("ok    ") } else { paint.red("FAILED") };
-        let apart = found.map_or_else(|| "failed".to_owned(), |found| format!("{found:.1e}, at most {most:.1e}"));
+        let apart =
+            found.map_or_else(|| "failed".to_owned(), |found| format!("{}, at most {}", distance(found), distance(*most)));
         let note = note.as_ref().map_or_else(String::new, |note| format!("; {note}"));
         writeln!(text, "{state}  {name}: {apart}{note}").expect("a string takes text");
     }
     text.trim_end().to_owned()
+}
+
+/// `2.3e-6`, or a plain 0.
+fn distance(apart: f64) -> String {
+    if apart == 0.0 { "0".to_owned() } else { format!("{apart:.1e}") }
 }
 
 #[cfg(test)]
