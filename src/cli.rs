@@ -208,6 +208,18 @@ pub enum Bench {
     Corpus(BenchCorpusArgs),
     /// Time the making of batches, with no training behind it
     Loader(BenchLoaderArgs),
+    /// Time products and copies on the device, and hold what it computes against the CPU
+    Device(BenchDeviceArgs),
+}
+
+#[derive(Args)]
+pub struct BenchDeviceArgs {
+    /// Measure the rates alone
+    #[arg(long)]
+    pub no_checks: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]

@@ -2,6 +2,7 @@
 
 pub mod disk;
 pub mod error;
+pub mod gpus;
 pub mod machine;
 pub mod memory;
 pub mod progress;

@@ -22,6 +22,9 @@ pub struct Machine {
     pub mirror: String,
     /// `cpu`, `cuda` or `cuda:1` (PCI order); `auto` takes the first CUDA device that answers, else the CPU.
     pub device: String,
+    /// The folder of another libtorch's libraries (`…/site-packages/torch/lib`); none for the one that the build linked.
+    #[serde(default)]
+    pub libtorch: Option<PathBuf>,
     /// Threads of libtorch and of the parser; 0 takes all cores.
     pub threads: usize,
     /// Most that unpacking a corpus may remember, in MiB, over all threads. A month of the archive takes 8 a thread.
@@ -47,6 +50,7 @@ impl Default for Machine {
             data: "data".into(),
             mirror: ARCHIVE.into(),
             device: "auto".into(),
+            libtorch: None,
             threads: 0,
             memory_mib: 1024,
             stockfish: "stockfish".into(),

@@ -3,6 +3,7 @@
 //! A crash or a device fault fails the node at hand and no more; memory of a device comes back when the
 //! process ends. The worker stops by itself, with its work saved, when the runner is gone.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, ErrorKind, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
@@ -66,6 +67,7 @@ pub enum Reply {
     },
     Described {
         text: String,
+        facts: Value,
     },
     /// What a bench found.
     Measured {
@@ -89,13 +91,13 @@ const LAST_WORDS: usize = 20;
 const SPIN_COUNT: &str = "1000";
 
 impl Worker {
-    /// Starts the worker program that lies beside the runner's.
+    /// Starts the worker program that lies beside the runner's, with the libtorch of the machine settings.
     ///
     /// # Errors
     ///
-    /// Where it is not there or does not start.
-    pub fn start() -> Result<Self> {
-        Self::spawn(Command::new(program()?))
+    /// Where it is not there or does not start, or the settings name a folder without a libtorch.
+    pub fn start(machine: &Machine) -> Result<Self> {
+        Self::spawn(Command::new(program()?), machine)
     }
 
     /// Starts the ranks of a training: as many workers, of which the first hears and answers for all.
@@ -109,7 +111,7 @@ impl Worker {
         command.args(words).args(["-n", &machine.ranks.to_string()]).arg(program()?).arg(RANKED);
         // Open MPI starts nothing for root unasked, lest a program harm the system. This one is root already, if at all.
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        Self::spawn(command).map_err(|error| match io_kind(&error) {
+        Self::spawn(command, machine).map_err(|error| match io_kind(&error) {
             Some(ErrorKind::NotFound) => Fixable::failed(format!("`{}` is not there, and ranks need it", machine.mpirun))
                 .hint("install an MPI (Debian: apt-get install openmpi-bin), or name its command: mpirun in philidor.toml")
                 .into(),
@@ -117,7 +119,14 @@ impl Worker {
         })
     }
 
-    fn spawn(mut command: Command) -> Result<Self> {
+    fn spawn(mut command: Command, machine: &Machine) -> Result<Self> {
+        if let Some(folder) = &machine.libtorch {
+            command.env("LD_LIBRARY_PATH", before(&libraries(folder)?, std::env::var_os("LD_LIBRARY_PATH"))?);
+        }
+        if std::env::var_os("CUDA_DEVICE_ORDER").is_none() {
+            // As the driver's own tools number them, and not the fastest first.
+            command.env("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+        }
         if std::env::var_os("OMP_WAIT_POLICY").is_none() && std::env::var_os("GOMP_SPINCOUNT").is_none() {
             // Threads of libtorch wait for one another by spinning, for far longer than a step takes: on cores that
             // others use too, that made training ten times slower here. A short spin, and then to sleep.
@@ -212,13 +221,13 @@ impl Worker {
         }
     }
 
-    /// What libtorch and device the worker works with, in a sentence.
-    pub fn describe(&mut self, device: &str) -> Result<String> {
+    /// What libtorch and device the worker works with: a sentence, and facts.
+    pub fn describe(&mut self, device: &str) -> Result<(String, Value)> {
         if self.say(&Request::Describe { device: device.to_owned() }).is_err() {
             return Err(self.crash("a first question"));
         }
         match self.replies.recv() {
-            Ok(Reply::Described { text }) => Ok(text),
+            Ok(Reply::Described { text, facts }) => Ok((text, facts)),
             Ok(Reply::Failed { failure }) => Err(failure.into()),
             Ok(other) => anyhow::bail!("the worker answers a question with {other:?}"),
             Err(_) => Err(self.crash("a first question")),
@@ -243,7 +252,9 @@ impl Worker {
         let may_lack_memory = killed || words.contains("memory allocation");
         let said = if words.is_empty() { String::new() } else { format!("; its last words:\n  {words}") };
         Fixable::failed(format!("the worker {ended} in the midst of `{label}`{said}"))
-            .hint(if may_lack_memory {
+            .hint(if words.contains("error while loading shared libraries: libtorch") {
+                "set `libtorch` in philidor.toml (PHILIDOR_LIBTORCH) to the lib folder of a torch 2.11.0"
+            } else if may_lack_memory {
                 "run it again: what was finished is kept, and a training goes on from its last checkpoint; if memory ran out, lower train.batch first"
             } else {
                 "run it again: what was finished is kept, and a training goes on from its last checkpoint"
@@ -290,4 +301,42 @@ fn program() -> Result<PathBuf> {
     Err(Fixable::failed(format!("`{}` is not there, and this stage needs it", beside.display()))
         .hint("build both programs: cargo build --bins")
         .into())
+}
+
+/// The folder of a libtorch's libraries: as named, or the `lib` in it.
+fn libraries(named: &Path) -> Result<PathBuf> {
+    let folders = [named.to_owned(), named.join("lib"), named.join("torch/lib")];
+    if let Some(folder) = folders.iter().find(|folder| folder.join("libtorch_cpu.so").exists()) {
+        return std::path::absolute(folder).with_context(|| format!("finding `{}`", folder.display()));
+    }
+    Err(Fixable::usage(format!("`libtorch` is `{}`, where there is no libtorch_cpu.so", named.display()))
+        .hint("name the folder torch/lib of a Python that has torch 2.11.0, or leave it out to use the one of the build")
+        .into())
+}
+
+/// A search path with a folder before the others.
+fn before(folder: &Path, others: Option<OsString>) -> Result<OsString> {
+    let others = others.unwrap_or_default();
+    let others = std::env::split_paths(&others).filter(|other| !other.as_os_str().is_empty());
+    Ok(std::env::join_paths(std::iter::once(folder.to_owned()).chain(others))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_libtorch_is_found_in_the_folder_named_or_in_its_lib_and_is_looked_in_first() {
+        let root = tempfile::tempdir().expect("a folder");
+        let lib = root.path().join("torch/lib");
+        std::fs::create_dir_all(&lib).expect("a folder");
+        let error = libraries(root.path()).expect_err("it is empty");
+        assert!(error.to_string().contains("no libtorch_cpu.so"), "{error}");
+        std::fs::write(lib.join("libtorch_cpu.so"), b"").expect("written");
+        for named in [lib.as_path(), &root.path().join("torch"), root.path()] {
+            assert_eq!(libraries(named).expect("it is there"), lib);
+        }
+        assert_eq!(before(&lib, Some("/b:/c".into())).expect("a path"), OsString::from(format!("{}:/b:/c", lib.display())));
+        assert_eq!(before(&lib, Some("".into())).expect("a path"), lib, "an empty entry would be the working folder");
+    }
 }

@@ -13,7 +13,8 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow};
 use philidor::error::{Exit, Fixable};
 use philidor::machine::Machine;
-use philidor::model::device;
+use philidor::model::device::{self, Description};
+use philidor::model::libtorch;
 use philidor::plan::{Cx, Stage as _};
 use philidor::progress::{Progress, Tick, silent};
 use philidor::ranks::{Alone, Ranks};
@@ -134,7 +135,10 @@ fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 fn answer(request: &Request, ranks: &dyn Ranks) -> Result<Reply> {
     match request {
         Request::Work(job) => work(job, ranks).map(|made_by| Reply::Done { made_by: Box::new(made_by) }),
-        Request::Describe { device } => Ok(Reply::Described { text: format!("{LIBTORCH}, {}", device::describe(device)?) }),
+        Request::Describe { device } => {
+            let Description { text, facts } = device::describe(device)?;
+            Ok(Reply::Described { text, facts })
+        }
         Request::Bench { what, machine } => bench(what, machine).map(|result| Reply::Measured { result }),
         Request::Stop => unreachable!("a stop is heard by the listening thread"),
     }
@@ -164,7 +168,7 @@ fn work(job: &Job, ranks: &dyn Ranks) -> Result<MadeBy> {
     // What the setting came to: `auto` says nothing of where the work was done.
     let device = device::name(device::open(&job.machine.device, job.machine.threads(), None)?);
     let device = if ranks.size() > 1 { format!("{device} × {}", ranks.size()) } else { device };
-    Ok(MadeBy { device, libtorch: LIBTORCH.to_owned(), ..MadeBy::default() })
+    Ok(MadeBy { device, libtorch: libtorch::VERSION.to_owned(), ..MadeBy::default() })
 }
 
 fn bench(what: &Value, machine: &Machine) -> Result<Value> {
@@ -183,9 +187,6 @@ fn bench(what: &Value, machine: &Machine) -> Result<Value> {
         Bench::Loader(asked) => train::bench::loader::measure(&asked, place),
     }
 }
-
-/// The version that tch 0.24 is made for, and that the build has checked.
-const LIBTORCH: &str = "2.11.0";
 
 /// One line to the runner. If nobody listens the work is saved anyway, so a closed pipe is no error.
 fn say(reply: &Reply) {

@@ -17,8 +17,20 @@ pub(super) const FILE: &str = "philidor.toml";
 pub(super) const WHERE: &str =
     "a machine setting decides no result: put it in philidor.toml, in PHILIDOR_…, or in --set machine.…";
 
-const SETTINGS: [&str; 11] =
-    ["store", "runs", "data", "mirror", "device", "threads", "memory_mib", "stockfish", "checkpoint_minutes", "ranks", "mpirun"];
+const SETTINGS: [&str; 12] = [
+    "store",
+    "runs",
+    "data",
+    "mirror",
+    "device",
+    "libtorch",
+    "threads",
+    "memory_mib",
+    "stockfish",
+    "checkpoint_minutes",
+    "ranks",
+    "mpirun",
+];
 
 /// Sections of an experiment, which have no place in `philidor.toml`.
 const SCIENCE: [&str; 10] = ["extends", "name", "corpus", "model", "train", "gates", "measure", "published", "sweep", "arena"];
@@ -58,6 +70,7 @@ fn read(s: &mut Section) -> Machine {
         stockfish: path("stockfish", defaults.stockfish),
         mirror: s.look("mirror", &MIRROR).unwrap_or(defaults.mirror),
         device: s.look("device", &DEVICE).unwrap_or(defaults.device),
+        libtorch: s.look("libtorch", &TEXT).filter(|folder: &String| !folder.is_empty()).map(Into::into),
         threads: s.look("threads", &Integer::between(0, 4096)).unwrap_or(defaults.threads),
         memory_mib: s.look("memory_mib", &Integer::between(1_u64, 1 << 20)).unwrap_or(defaults.memory_mib),
         checkpoint_minutes: s.look("checkpoint_minutes", &NOT_NEGATIVE).unwrap_or(defaults.checkpoint_minutes),

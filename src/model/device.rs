@@ -5,14 +5,19 @@
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
+use serde::Serialize;
+use serde_json::{Value, json};
 use tch::Device;
 
-use super::shim;
+use super::libtorch::{self, Libtorch, Place};
+use super::{cudart, shim};
 use crate::error::Fixable;
+use crate::gpus;
 use crate::ranks::Here;
+use crate::text::plural;
 
 /// What the machine settings ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +34,14 @@ enum Asked {
 ///
 /// # Errors
 ///
-/// Where the name is none of these, or CUDA is asked for and does not answer; the message says what was looked for.
+/// Where the name is none of these, libtorch is of another version, or CUDA is asked for and does not answer; the message says
+/// what was looked for.
 pub fn open(name: &str, threads: usize, cuda: Option<&Path>) -> Result<Device> {
-    let device = match parse(name)? {
+    let asked = parse(name)?;
+    if let Some(libtorch) = libtorch::loaded() {
+        libtorch.check()?;
+    }
+    let device = match asked {
         Asked::Cpu => Device::Cpu,
         Asked::Auto => match load_cuda(cuda) {
             Ok(()) if tch::Cuda::is_available() => Device::Cuda(0),
@@ -41,14 +51,12 @@ pub fn open(name: &str, threads: usize, cuda: Option<&Path>) -> Result<Device> {
             load_cuda(cuda)?;
             let found = if tch::Cuda::is_available() { tch::Cuda::device_count().max(0) as usize } else { 0 };
             if found == 0 {
-                return Err(Fixable::failed(format!("device `{name}` is asked for, and no CUDA device answers"))
-                    .hint("see whether `nvidia-smi` lists one, or set device = \"cpu\"")
-                    .into());
+                return Err(no_answer(name));
             }
             if index >= found {
-                return Err(
-                    Fixable::usage(format!("device `{name}` is asked for, and there are {found}, numbered from 0")).into()
-                );
+                return Err(Fixable::usage(format!("device `{name}` is asked for, and there are {found}, numbered from 0"))
+                    .hint("they are numbered in PCI order; `philidor doctor` lists them")
+                    .into());
             }
             Device::Cuda(index)
         }
@@ -100,15 +108,44 @@ pub fn name(device: Device) -> String {
     }
 }
 
-/// A sentence on the device that a setting comes to: its name and, for CUDA, how many there are.
+/// The libtorch of this process and the device that a setting comes to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// A sentence or two, for people.
+    pub text: String,
+    /// The same and more, for programs.
+    pub facts: Value,
+}
+
+/// Says which libtorch this is, which device a setting comes to, and where its CUDA half is or was looked for.
 ///
 /// # Errors
 ///
 /// As [`open`].
-pub fn describe(asked: &str) -> Result<String> {
+pub fn describe(asked: &str) -> Result<Description> {
     let device = open(asked, 1, None)?;
-    let found = if device.is_cuda() { format!(" of {}", tch::Cuda::device_count()) } else { String::new() };
-    Ok(format!("device {}{found} (asked for `{asked}`)", name(device)))
+    let libtorch = libtorch::loaded();
+    let places = libtorch.as_ref().map_or_else(Vec::new, |libtorch| libtorch.places(None));
+    let half = places.iter().find(|place| place.against.is_none());
+    let found = if device.is_cuda() { tch::Cuda::device_count() } else { 0 };
+    let addresses: Vec<Option<String>> = (0..found.max(0) as usize).map(cudart::pci_bus_id).collect();
+    let version = libtorch.as_ref().and_then(|libtorch| libtorch.version.as_deref()).unwrap_or("of unknown version");
+    let folder = libtorch.as_ref().map_or_else(|| "?".to_owned(), |libtorch| libtorch.folder.display().to_string());
+    let of = if device.is_cuda() { format!(" of {found}") } else { String::new() };
+    let cuda = match half {
+        Some(place) if device.is_cuda() || asked == "cpu" => format!("its CUDA half is `{}`", place.path.display()),
+        // `auto` came to the CPU.
+        Some(place) => {
+            let why = load_cuda(None).map_or_else(|error| error.to_string(), |()| what_the_driver_says());
+            format!("its CUDA half, `{}`, is not used: {why}", place.path.display())
+        }
+        None => format!("no CUDA half: {}", looked_for(&places)),
+    };
+    Ok(Description {
+        text: format!("{version} in `{folder}`; device {}{of} (asked for `{asked}`); {cuda}", name(device)),
+        facts: json!({ "libtorch": libtorch, "device": name(device), "cuda_half": half.map(|place| &place.path), "cuda_places": places,
+                       "cuda_devices": addresses }),
+    })
 }
 
 /// Waits until the device has done all it was given.
@@ -134,19 +171,45 @@ fn parse(name: &str) -> Result<Asked> {
     })
 }
 
-/// Loads the CUDA half of libtorch from the first folder that has it; a second call costs nothing.
+/// The failure where no device answers.
+fn no_answer(name: &str) -> anyhow::Error {
+    let hint = if gpus::driver().is_some() {
+        "see CUDA_VISIBLE_DEVICES, and whether the driver is new enough for this libtorch's CUDA; or set device = \"cpu\""
+    } else {
+        "see whether `nvidia-smi` lists a device, or set device = \"cpu\""
+    };
+    Fixable::failed(format!("device `{name}` is asked for, and no CUDA device answers: {}", what_the_driver_says()))
+        .hint(hint)
+        .into()
+}
+
+fn what_the_driver_says() -> String {
+    let Some(driver) = gpus::driver() else { return "there is no NVIDIA driver".to_owned() };
+    let cuda = driver.cuda.as_deref().unwrap_or("?");
+    format!("the driver {} (CUDA up to {cuda}) lists {}", driver.version, plural("device", gpus::cards().len() as u64))
+}
+
+fn looked_for(places: &[Place]) -> String {
+    let told = |place: &Place| match place.against.as_deref() {
+        None | Some("not there") => format!("`{}`", place.path.display()),
+        Some(against) => format!("`{}` ({against})", place.path.display()),
+    };
+    format!("looked for {}", places.iter().map(told).collect::<Vec<_>>().join(", "))
+}
+
+/// Loads the CUDA half of this process's libtorch from the first place that has it; a second call costs nothing.
 fn load_cuda(folder: Option<&Path>) -> Result<()> {
-    let linked = Path::new(env!("PHILIDOR_LIBTORCH_LIB"));
-    let beside = linked.with_file_name("cuda").join("torch/lib");
-    let places: Vec<PathBuf> =
-        folder.into_iter().chain([linked, &beside]).map(|folder| folder.join("libtorch_cuda.so")).collect();
-    let Some(library) = places.iter().find(|place| place.exists()) else {
-        let places: Vec<String> = places.iter().map(|place| format!("`{}`", place.display())).collect();
+    let libtorch = libtorch::loaded().unwrap_or_else(Libtorch::built);
+    let places = libtorch.places(folder);
+    let Some(Place { path: library, .. }) = places.iter().find(|place| place.against.is_none()) else {
         return Err(Fixable::failed(format!(
-            "CUDA is asked for, and libtorch's half for it is not there: looked for {}",
-            places.join(", ")
+            "CUDA is asked for, and libtorch's half for it is not there: {}",
+            looked_for(&places)
         ))
-        .hint("fetch it with `scripts/libtorch.sh cuda`, or set device = \"cpu\"")
+        .hint(
+            "fetch it with `scripts/libtorch.sh cuda`, or set `libtorch` in philidor.toml (PHILIDOR_LIBTORCH) to the lib folder of a \
+             torch with CUDA; or set device = \"cpu\"",
+        )
         .into());
     };
     let path = CString::new(library.as_os_str().as_bytes())?;
@@ -157,7 +220,7 @@ fn load_cuda(folder: Option<&Path>) -> Result<()> {
             let error = libc::dlerror();
             let reason = if error.is_null() { "no reason given".into() } else { CStr::from_ptr(error).to_string_lossy() };
             return Err(Fixable::failed(format!("`{}` could not be loaded: {reason}", library.display()))
-                .hint("it must be of the same version as the libtorch that the worker links")
+                .hint("it must be of the same build as the libtorch that the worker runs with, with NVIDIA's libraries beside it")
                 .into());
         }
     }

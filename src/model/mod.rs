@@ -5,6 +5,7 @@
 mod attention;
 pub mod cache;
 pub mod config;
+pub mod cudart;
 pub mod decoder;
 pub mod device;
 pub mod event;
@@ -12,6 +13,7 @@ mod init;
 #[cfg(test)]
 mod laws;
 mod layers;
+pub mod libtorch;
 #[cfg(test)]
 pub(crate) mod reference;
 pub mod shim;

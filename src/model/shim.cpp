@@ -1,4 +1,4 @@
-// What tch does not wrap: fused AdamW, foreach operations, allocator statistics.
+// What tch does not wrap: fused AdamW, foreach operations, allocator statistics, TF32.
 // Each function returns null, or a message that the caller frees with `philidor_free`; no exception leaves this file.
 
 #include <ATen/ATen.h>

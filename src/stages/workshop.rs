@@ -64,7 +64,7 @@ impl<'a> Workshop<'a> {
         match &mut self.worker {
             Some((_, worker)) => Ok(worker),
             none => {
-                let worker = if shared { Worker::start_ranks(self.machine)? } else { Worker::start()? };
+                let worker = if shared { Worker::start_ranks(self.machine)? } else { Worker::start(self.machine)? };
                 Ok(&mut none.insert((stage.to_owned(), worker)).1)
             }
         }

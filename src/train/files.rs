@@ -9,6 +9,8 @@ use fs_err::File;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::reading::Reading;
+
 pub const CURVE: &str = "curve.jsonl";
 pub const VALIDATION: &str = "validation.jsonl";
 pub const SPEED: &str = "speed.jsonl";
@@ -53,6 +55,9 @@ pub struct SpeedPoint {
     pub step: u64,
     pub seconds: f64,
     pub tokens_per_second: f64,
+    /// What the device told at the end of these steps.
+    #[serde(flatten)]
+    pub reading: Reading,
 }
 
 /// A file of JSON lines that can be taken back to an earlier length.

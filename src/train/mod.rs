@@ -12,12 +12,14 @@ mod copies;
 pub mod exchange;
 pub mod files;
 pub mod gates;
+pub mod gauges;
 #[cfg(test)]
 mod golden;
 pub mod grow;
 pub mod loader;
 pub mod matmul;
 pub mod optimiser;
+pub mod reading;
 pub mod rows;
 pub mod run;
 pub mod schedule;

@@ -15,6 +15,7 @@ use super::config::{Length, Schedule, TrainConfig};
 use super::exchange::same_weights;
 use super::files::{CURVE, CurvePoint, Lines, SPEED, VALIDATION, ValidationPoint, snapshot_file, write_json};
 use super::gates::judge_first;
+use super::gauges::Gauges;
 use super::rows::epoch_tokens;
 use super::speed::{LAP, Laps};
 use super::trainer::{Launched, Trainer};
@@ -104,6 +105,7 @@ struct Run<'a> {
     /// The step of the last checkpoint, and when it was saved.
     saved: (u64, Duration),
     told: Duration,
+    gauges: Gauges,
 }
 
 impl<'a> Run<'a> {
@@ -161,6 +163,7 @@ impl<'a> Run<'a> {
             best: state.best,
             saved: (state.step, now),
             told: now,
+            gauges: Gauges::open(session.device),
             config,
             out,
             session,
@@ -196,7 +199,8 @@ impl<'a> Run<'a> {
                 self.tell(launched)?;
             }
             laps.pause();
-            if let Some(lap) = laps.finished(step, self.config.tokens_per_step(self.trainer.decoder.config().context)) {
+            if let Some(mut lap) = laps.finished(step, self.config.tokens_per_step(self.trainer.decoder.config().context)) {
+                lap.reading = self.gauges.read();
                 self.speed.push(&lap)?;
                 self.session.progress.metric("tokens_per_second", step, lap.tokens_per_second);
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::files::SpeedPoint;
+use super::reading::Reading;
 
 /// Steps in a line of `speed.jsonl`.
 pub const LAP: u64 = 20;
@@ -40,7 +41,12 @@ impl<'a> Laps<'a> {
         }
         let seconds = self.spent.as_secs_f64();
         (self.spent, self.from) = (Duration::ZERO, step);
-        Some(SpeedPoint { step, seconds, tokens_per_second: (steps * tokens_per_step) as f64 / seconds.max(1e-9) })
+        Some(SpeedPoint {
+            step,
+            seconds,
+            tokens_per_second: (steps * tokens_per_step) as f64 / seconds.max(1e-9),
+            reading: Reading::default(),
+        })
     }
 }
 
@@ -69,7 +75,7 @@ mod tests {
         now.set(56);
         laps.pause();
         let lap = laps.finished(20, 100).expect("20 steps are a lap");
-        assert_eq!(lap, SpeedPoint { step: 20, seconds: 10.0, tokens_per_second: 200.0 });
+        assert_eq!(lap, SpeedPoint { step: 20, seconds: 10.0, tokens_per_second: 200.0, reading: Reading::default() });
         assert_eq!(median(&[lap]), Some(200.0));
         assert_eq!(median(&[]), None);
     }

@@ -220,7 +220,7 @@ impl<'a> Trainer<'a> {
 }
 
 /// Turns the panics of tch's plain methods, which are libtorch's errors, into errors.
-fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         Err(anyhow!("{}", text.unwrap_or("a panic without a message")))

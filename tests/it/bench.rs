@@ -59,3 +59,16 @@ fn a_file_that_is_not_there_or_holds_no_games_is_refused() {
         .concat()
     );
 }
+
+#[test]
+fn the_cpu_is_a_device_whose_rates_are_told() {
+    let lab = Lab::new();
+    let told: Value =
+        serde_json::from_str(&lab.philidor(&["bench", "device", "--no-checks", "--json"]).ended(0).stdout).expect("JSON");
+    assert_eq!((&told["schema"], &told["device"], &told["threads"]), (&1.into(), &"cpu".into(), &1.into()), "{told:#}");
+    for rate in told["rates"].as_array().expect("a list") {
+        assert!(rate["value"].as_f64().expect("a number") > 0.0, "{rate:#}");
+    }
+    let shown = lab.philidor(&["bench", "device", "--no-checks"]).ended(0).stdout;
+    assert!(shown.starts_with("cpu, 1 thread\nmatmul f32 "), "{shown}");
+}

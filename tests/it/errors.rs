@@ -99,3 +99,12 @@ fn an_unknown_run_stage_or_command_is_a_usage_error() {
     let mine = lab.philidor(&["run", "month.mine.toml"]).ended(2);
     assert!(mine.stderr.contains("philidor mine month.mine.toml"), "{}", mine.stderr);
 }
+
+#[test]
+fn a_libtorch_that_is_not_where_the_settings_say_is_told_before_the_worker_starts() {
+    let lab = Lab::new();
+    lab.write("philidor.toml", "libtorch = \"nowhere/lib\"\n");
+    let said = lab.philidor(&["run", "tiny.toml", "--until", "initial_loss"]).ended(2);
+    assert!(said.stderr.contains("`libtorch` is `nowhere/lib`, where there is no libtorch_cpu.so"), "{}", said.stderr);
+    assert!(said.stderr.contains("torch/lib of a Python that has torch 2.11.0"), "{}", said.stderr);
+}

@@ -42,6 +42,28 @@ fn a_worker_answers_every_request_in_order_and_leaves_when_its_input_closes() {
 }
 
 #[test]
+fn a_worker_says_which_libtorch_it_runs_with_and_where_its_cuda_half_may_lie() {
+    let (answers, _) = conversation(&[json!({ "say": "describe", "device": "cpu" }).to_string()]);
+    let facts = &answers[0]["facts"];
+    assert!(facts["libtorch"]["version"].as_str().expect("a version").starts_with("2.11.0"), "{facts:#}");
+    let folder = facts["libtorch"]["folder"].as_str().expect("a folder");
+    assert_eq!(facts["cuda_places"][0]["path"], format!("{folder}/libtorch_cuda.so"));
+    assert_eq!(facts["cuda_devices"], json!([]), "a device that is not asked for is left alone");
+}
+
+#[test]
+fn a_bench_that_a_worker_does_not_know_fails_and_ends_nothing() {
+    let machine = json!(philidor::machine::Machine { device: "cpu".into(), threads: 1, ..Default::default() });
+    let bench = |what: Value| json!({ "say": "bench", "what": what, "machine": machine }).to_string();
+    let (answers, code) =
+        conversation(&[bench(json!({ "bench": "abacus" })), bench(json!({ "bench": "device", "checks": false }))]);
+    assert_eq!((answers.len(), code), (2, 0), "{answers:?}");
+    assert_eq!(answers[0]["say"], "failed");
+    assert!(answers[0]["failure"]["message"].as_str().expect("text").contains("abacus"), "{answers:?}");
+    assert_eq!((&answers[1]["say"], &answers[1]["result"]["device"]), (&json!("measured"), &json!("cpu")), "{answers:?}");
+}
+
+#[test]
 fn what_a_worker_does_not_understand_ends_the_conversation() {
     let (answers, code) = conversation(&["no JSON at all".to_owned(), json!({ "say": "describe", "device": "cpu" }).to_string()]);
     assert_eq!((answers, code), (Vec::new(), 0));

@@ -2,6 +2,7 @@
 
 pub mod corpus;
 mod cpu;
+pub mod device;
 mod findings;
 pub mod loader;
 mod part;

@@ -18,8 +18,6 @@ pub enum Bench {
 /// What a device can do, and whether it agrees with the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceBench {
-    /// Time for each rate, in milliseconds.
-    pub milliseconds: u64,
     /// Whether the device is held against the CPU too.
     pub checks: bool,
 }

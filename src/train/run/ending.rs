@@ -10,6 +10,7 @@ use crate::model::{device, shim};
 use crate::train::best::{Best, best_file};
 use crate::train::files::{CURVE, CurvePoint, SPEED, SpeedPoint, ema_file, read_lines, sync_dir, write_json};
 use crate::train::matmul;
+use crate::train::reading::{Reading, summary};
 use crate::train::speed::median;
 
 impl Run<'_> {
@@ -58,6 +59,7 @@ impl Run<'_> {
             _ => None,
         };
         let laps = read_lines::<SpeedPoint>(&self.out.join(SPEED))?;
+        let readings: Vec<Reading> = laps.iter().map(|lap| lap.reading).collect();
         // The first warms up: caches fill, kernels are chosen.
         let warm = if laps.len() > 1 { &laps[1..] } else { &laps };
         let tokens_per_second = median(warm);
@@ -71,6 +73,7 @@ impl Run<'_> {
             "timed": "the median of laps of 20 steps, without the first one, validation, snapshots and checkpoints",
             "mfu": tokens_per_second.map(|rate| rate * flops_per_token / peak_flops),
             "peak_memory_bytes": peak_memory_bytes,
+            "read": summary(&readings),
         }))
     }
 
