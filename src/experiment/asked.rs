@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::config::{Keep, Source, Split};
+use crate::error::Fixable;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::model::config::ModelConfig;
 use crate::train::config::{InitialLoss, Length, Overfit, TrainConfig};
@@ -82,6 +83,18 @@ impl Experiment {
             Weights::Train(train) => Some(train),
             Weights::Import { .. } => None,
         }
+    }
+
+    /// The training that a command is about.
+    ///
+    /// # Errors
+    ///
+    /// Where the weights are imported.
+    pub fn must_train(&self) -> Result<&TrainConfig, Fixable> {
+        self.train().ok_or_else(|| {
+            Fixable::usage(format!("`{}` trains nothing: its weights are imported", self.point))
+                .hint("name an experiment with a [train] section, or take model.weights out")
+        })
     }
 
     /// The training, for tests to change.

@@ -17,6 +17,7 @@ use crate::stages::train::Train;
 use crate::store::State;
 use crate::text::{duration, plural, si, significant, thousands};
 use crate::train::bench::asked::{Bench, LoaderBench, TokenPaths};
+use crate::train::config::TrainConfig;
 use crate::ui::say::{answer, aside};
 use crate::worker::Worker;
 
@@ -30,6 +31,7 @@ pub fn loader(args: &BenchLoaderArgs) -> Result<()> {
     let Some(point) = session.loaded.points.first() else {
         return Err(Fixable::usage(format!("`{}` has no point", args.file.display())).hint("name an experiment").into());
     };
+    let train = point.must_train()?;
     let stop = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
     signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
@@ -42,18 +44,18 @@ pub fn loader(args: &BenchLoaderArgs) -> Result<()> {
         ));
     }
     let asked = LoaderBench {
-        train: point.train.clone(),
+        train: train.clone(),
         context: point.model.context,
         milliseconds: (args.seconds * 1e3 / LAPS) as u64,
         tokens,
         drawn_tokens: point.corpus.moves.unwrap_or(DRAWN_TOKENS).min(DRAWN_TOKENS),
     };
     let found = Worker::start()?.bench(&Bench::Loader(asked), &session.loaded.machine, &stop, &|_| ())?;
-    let eaten = eaten(&session, point);
+    let eaten = eaten(&session, point, train);
     if args.json {
-        return answer(serde_json::to_string_pretty(&document(point, &found, eaten))?);
+        return answer(serde_json::to_string_pretty(&document(point, train, &found, eaten))?);
     }
-    lines(point, &found, eaten).iter().try_for_each(answer)
+    lines(point, train, &found, eaten).iter().try_for_each(answer)
 }
 
 /// The training tokens of the first point, where they are kept.
@@ -65,10 +67,10 @@ fn kept(session: &Session) -> Option<TokenPaths> {
 }
 
 /// Tokens a second of the fastest training of this model by this batch and precision that the store has.
-fn eaten(session: &Session, point: &Experiment) -> Option<f64> {
+fn eaten(session: &Session, point: &Experiment, train: &TrainConfig) -> Option<f64> {
     let alike = |made: &Value| {
         let with = &made["with"];
-        let told = |name: &str| with["train"][name] == json!(point.train)[name];
+        let told = |name: &str| with["train"][name] == json!(train)[name];
         with["model"] == json!(point.model) && ["batch", "accumulate", "precision"].into_iter().all(told)
     };
     let rate = |key| {
@@ -79,30 +81,29 @@ fn eaten(session: &Session, point: &Experiment) -> Option<f64> {
     trainings.filter_map(|made| rate(made.key)).max_by(f64::total_cmp)
 }
 
-fn document(point: &Experiment, found: &Value, eaten: Option<f64>) -> Value {
-    let train = json!(point.train);
+fn document(point: &Experiment, train: &TrainConfig, found: &Value, eaten: Option<f64>) -> Value {
     let mut document = json!({
         "schema": 1,
-        "batch": point.train.batch,
+        "batch": train.batch,
         "context": point.model.context,
-        "sampler": train["sampler"],
-        "packing": json!(point.train.packing),
+        "sampler": train.sampler,
+        "packing": train.packing,
         "loader": found,
     });
     document["training"] = json!(eaten.map(|rate| json!({ "tokens_per_second": rate, "times": median(found) / rate })));
     document
 }
 
-fn lines(point: &Experiment, found: &Value, eaten: Option<f64>) -> Vec<String> {
+fn lines(point: &Experiment, train: &TrainConfig, found: &Value, eaten: Option<f64>) -> Vec<String> {
     let number = |name: &str| found["tokens_per_second"][name].as_f64().unwrap_or(f64::NAN);
     let count = thousands(found["tokens"]["count"].as_u64().unwrap_or(0));
     let of = if found["tokens"]["drawn"] == true { "drawn games" } else { "the experiment's games" };
-    let train = json!(point.train);
-    let (sampler, packing) = (train["sampler"].as_str().unwrap_or(""), json!(point.train.packing));
+    let [sampler, packing] = [json!(train.sampler), json!(train.packing)];
     let mut lines = vec![format!(
-        "{count} tokens of {of}; {} of {} tokens a batch, sampler {sampler}, packing {}, for {}",
-        plural("window", u64::from(point.train.batch)),
+        "{count} tokens of {of}; {} of {} tokens a batch, sampler {}, packing {}, for {}",
+        plural("window", u64::from(train.batch)),
         point.model.context,
+        sampler.as_str().unwrap_or(""),
         packing.as_str().unwrap_or(""),
         found["device"].as_str().unwrap_or("")
     )];
