@@ -50,7 +50,7 @@ pub fn loader(args: &BenchLoaderArgs) -> Result<()> {
         tokens,
         drawn_tokens: point.corpus.moves.unwrap_or(DRAWN_TOKENS).min(DRAWN_TOKENS),
     };
-    let found = Worker::start()?.bench(&Bench::Loader(asked), &session.loaded.machine, &stop, &|_| ())?;
+    let found = Worker::start(&session.loaded.machine)?.bench(&Bench::Loader(asked), &session.loaded.machine, &stop, &|_| ())?;
     let eaten = eaten(&session, point, train);
     if args.json {
         return answer(serde_json::to_string_pretty(&document(point, train, &found, eaten))?);

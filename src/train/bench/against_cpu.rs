@@ -151,7 +151,7 @@ fn updates(device: Device) -> Result<f64> {
                 Ok(gradient.f_to_device(device)?)
             };
             let gradients: Vec<Tensor> = matrices.iter().chain(&vectors).map(gradient).collect::<Result<_>>()?;
-            optimiser.clip(&gradients)?;
+            let _ = optimiser.clip(&gradients)?;
             optimiser.step(&gradients, 1e-3, None)?;
         }
         Ok(decoder)
