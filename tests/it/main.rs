@@ -21,6 +21,7 @@ mod months;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod resume;
+mod scarcity;
 mod support;
 mod worker;
 
