@@ -10,6 +10,7 @@ mod download;
 mod errors;
 mod experiments;
 mod export;
+mod fit;
 mod growth;
 mod keys;
 mod layers;

@@ -12,8 +12,8 @@ use super::check::{Check, apart, worst};
 use super::place::Place;
 use crate::error::{Exit, exit_of};
 use crate::model::config::Precision;
-use crate::ranks::Alone;
 use crate::progress::Progress;
+use crate::ranks::Alone;
 use crate::train::files::snapshot_file;
 use crate::train::run::{Session, TrainingTokens, train};
 
