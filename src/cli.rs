@@ -210,6 +210,26 @@ pub enum Bench {
     Loader(BenchLoaderArgs),
     /// Time products and copies on the device, and hold what it computes against the CPU
     Device(BenchDeviceArgs),
+    /// Time the training step of an experiment by batch size, and say what fits and how long it all takes
+    Train(BenchTrainArgs),
+}
+
+#[derive(Args)]
+pub struct BenchTrainArgs {
+    /// Experiment file; of a sweep, its first point is measured
+    pub file: PathBuf,
+    /// Set a key of the experiment, or a machine setting as `machine.device=cpu`
+    #[arg(short = 'S', long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Batch sizes to try, such as 4,8,16; left out: those that keep batch × accumulate, as far as memory and two minutes reach
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub batch: Vec<u32>,
+    /// Steps to time for each batch
+    #[arg(long, value_name = "N", default_value = "10", value_parser = number)]
+    pub steps: u64,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]

@@ -102,6 +102,9 @@ pub fn hint_of(error: &anyhow::Error) -> Option<String> {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "make space there, or name another place (`store` and `runs` in philidor.toml); the same command goes on with what is kept"
         }
+        ErrorKind::FileTooLarge => {
+            "a file may be no longer than that: raise the limit (`ulimit -f`); the same command goes on with what is kept"
+        }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "make it writable, or name another place (`store` and `runs` in philidor.toml)"
         }

@@ -6,6 +6,7 @@
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
@@ -30,6 +31,8 @@ use serde_json::Value;
 static STOP: AtomicBool = AtomicBool::new(false);
 
 fn main() -> ExitCode {
+    // A file that may grow no longer (`ulimit -f`) is then an error of the write, and not the end of the process.
+    signal_hook::flag::register(libc::SIGXFSZ, Arc::default()).ok();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ended = match arguments.as_slice() {
         [] => serve(&Alone),

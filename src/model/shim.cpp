@@ -127,4 +127,12 @@ char *philidor_peak_bytes(int device, std::int64_t *bytes) {
   });
 }
 
+// Bytes that are free on a CUDA device, as its driver tells.
+char *philidor_free_bytes(int device, std::int64_t *bytes) {
+  return guarded([&] {
+    const auto told = at::getDeviceAllocator(at::kCUDA)->getMemoryInfo(static_cast<c10::DeviceIndex>(device));
+    *bytes = static_cast<std::int64_t>(told.first);
+  });
+}
+
 } // extern "C"

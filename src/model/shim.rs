@@ -32,6 +32,7 @@ unsafe extern "C" {
     fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
     fn philidor_tf32(allowed: bool) -> *mut c_char;
     fn philidor_peak_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
+    fn philidor_free_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
 }
 
 /// The settings of one AdamW step.
@@ -125,6 +126,15 @@ pub fn peak_bytes(cuda: usize) -> Result<u64> {
     #[expect(unsafe_code, reason = "a call into shim.cpp")]
     // SAFETY: `bytes` is a live i64.
     said(unsafe { philidor_peak_bytes(cuda as c_int, &raw mut bytes) })?;
+    Ok(bytes.max(0) as u64)
+}
+
+/// Bytes that are free on a CUDA device.
+pub fn free_bytes(cuda: usize) -> Result<u64> {
+    let mut bytes = 0;
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: `bytes` is a live i64.
+    said(unsafe { philidor_free_bytes(cuda as c_int, &raw mut bytes) })?;
     Ok(bytes.max(0) as u64)
 }
 

@@ -3,6 +3,7 @@
 //! A file is read only where its names, shapes and dtypes are exactly those of the model asked for.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -10,7 +11,9 @@ use tch::{Device, Kind, Tensor};
 
 use super::config::ModelConfig;
 use crate::chess::vocabulary::VOCABULARY_SIZE;
+use crate::disk;
 use crate::error::Fixable;
+use crate::text::bytes;
 
 /// All parameters, float32; or matrices in another kind, after `cast`.
 pub struct Weights {
@@ -142,18 +145,33 @@ pub fn write_tensors(path: &Path, named: &[(String, &Tensor)]) -> Result<()> {
         .iter()
         .map(|(name, tensor)| Ok((name.as_str(), tensor.f_detach()?.f_to_device(Device::Cpu)?.f_contiguous()?)))
         .collect::<Result<_>>()?;
-    Tensor::write_safetensors(&here, &part)
-        .map_err(|error| refusal(error.into()))
-        .with_context(|| format!("writing `{}`", part.display()))?;
-    fs_err::File::open(&part)?.sync_all()?;
+    let written = Tensor::write_safetensors(&here, &part).map_err(|error| refusal(error.into()));
+    if let Err(error) = written.and_then(|()| Ok(fs_err::File::open(&part)?.sync_all()?)) {
+        // Half a file is of no use, and takes the room that the user has to make.
+        fs_err::remove_file(&part).ok();
+        return Err(error).with_context(|| unwritten(path, named));
+    }
     fs_err::rename(&part, path)?;
     let dir = path.parent().expect("a file lies in a folder");
     Ok(fs_err::File::open(dir)?.sync_all()?)
 }
 
-/// A full disk under its own name: the library tells of it in its text only.
+/// What could not be written, the room that it takes and the room that there is.
+fn unwritten(path: &Path, named: &[(String, &Tensor)]) -> String {
+    let wanted = named.iter().map(|(_, tensor)| 4 * tensor.numel() as u64).sum();
+    let free =
+        path.parent().and_then(disk::free_bytes).map_or_else(String::new, |free| format!(", where {} are free", bytes(free)));
+    format!("writing `{}`, which takes {}{free}", path.display(), bytes(wanted))
+}
+
+/// What the system refuses under its own name: the library tells of it in its text only.
 fn refusal(error: anyhow::Error) -> anyhow::Error {
-    if error.to_string().contains("StorageFull") { std::io::Error::from(std::io::ErrorKind::StorageFull).into() } else { error }
+    let said = format!("{error:#}");
+    let known = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
+    match known.into_iter().find(|kind| said.contains(&format!("{kind:?}"))) {
+        Some(kind) => std::io::Error::from(kind).into(),
+        None => error,
+    }
 }
 
 #[cfg(test)]
@@ -180,6 +198,16 @@ mod tests {
             let error = Decoder::load(&path, &wrong, Device::Cpu).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(named), "{error}");
         }
+        // Where the disk is full, what was there stays, and nothing half-written beside it.
+        let part = dir.path().join("w.safetensors.part");
+        std::os::unix::fs::symlink("/dev/full", &part)?;
+        let error = again.weights().write(&path).expect_err("there is no room");
+        assert_eq!(crate::error::io_kind(&error), Some(ErrorKind::StorageFull), "{error:#}");
+        assert!(
+            error.to_string().contains("w.safetensors`, which takes ") && error.to_string().ends_with(" are free"),
+            "{error:#}"
+        );
+        assert!(!part.exists() && Decoder::load(&path, &config, Device::Cpu).is_ok());
         fs_err::write(&path, b"cut short")?;
         assert!(Decoder::load(&path, &config, Device::Cpu).is_err());
         Ok(())

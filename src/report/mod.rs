@@ -4,7 +4,7 @@
 
 mod charts;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod page;
 mod published;
 pub mod results;

@@ -17,6 +17,7 @@ pub mod parse;
 #[cfg(test)]
 mod pinned;
 mod plan;
+mod shortage;
 pub mod train;
 mod work;
 mod workshop;

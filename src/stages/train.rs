@@ -17,6 +17,7 @@ use crate::plan::{Artifact, Cost, Cx, Growth, Handle, Stage};
 use crate::train::config::{Length, Precision, Schedule, TrainConfig, snapshot_steps};
 use crate::train::files::{ema_file, snapshot_file};
 use crate::train::run::{Session, TrainingTokens, train};
+use crate::train::shortage;
 
 use super::encode::Tokens;
 
@@ -53,9 +54,9 @@ impl Stage for Train {
         };
         let here = cx.ranks.here();
         let threads = (cx.machine.threads() / here.size).max(1);
-        let start = Instant::now();
+        let (device, start) = (device::open_among(&cx.machine.device, here, threads)?, Instant::now());
         let session = Session {
-            device: device::open_among(&cx.machine.device, here, threads)?,
+            device,
             threads,
             checkpoint_every: Duration::try_from_secs_f64(cx.machine.checkpoint_minutes * 60.0)
                 .context("the minutes between two checkpoints are no time")?,
@@ -65,7 +66,7 @@ impl Stage for Train {
             ranks: cx.ranks,
         };
         let tokens = TrainingTokens { train: tokens.train.stream(), validation: tokens.validation.stream() };
-        train(&self.train, &self.model, tokens, out, session)
+        shortage::guarded(&self.train, &self.model, device, || train(&self.train, &self.model, tokens, out, session))
     }
 
     /// Unknown where the length is told in epochs: the tokens are not counted yet.

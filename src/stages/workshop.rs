@@ -14,7 +14,7 @@ use crate::store::{Key, MadeBy, Store};
 use crate::worker::{Job, Worker};
 
 use super::train::Train;
-use super::{LOCAL, here};
+use super::{LOCAL, here, shortage};
 
 /// Does the work of the nodes of one plan.
 pub struct Workshop<'a> {
@@ -49,7 +49,7 @@ impl<'a> Workshop<'a> {
         if worked.is_err() || self.shared(&node.stage) {
             self.worker = None;
         }
-        let made_by = worked?;
+        let made_by = worked.map_err(|error| shortage::explained(error, node, self.store, &self.machine.device))?;
         Ok(MadeBy { at: now(), device: made_by.device, libtorch: made_by.libtorch, ..self.provenance.clone() })
     }
 

@@ -1,9 +1,8 @@
 //! One optimiser step after another. What is told of them, and when to stop, is the caller's.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::Scope;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use tch::{Device, Tensor};
 
 use super::average::Average;
@@ -12,12 +11,12 @@ use super::exchange::Exchange;
 use super::files::CurvePoint;
 use super::loader::{Loader, Taken};
 use super::optimiser::Optimiser;
+use super::shortage;
 use super::watch::{Limits, Watch};
 use super::windows::Windows;
 use crate::data::packing::Packed;
 use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
-use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::shim;
 use crate::model::weights::Weights;
@@ -129,7 +128,8 @@ impl<'a> Trainer<'a> {
     pub fn advance(&mut self) -> Result<Launched> {
         let rate = self.config.learning_rate.at(self.step, self.steps);
         let limits = self.config.spikes.map(|spikes| self.watch.limits(spikes, self.step + 1));
-        let numbers = guarded(|| self.launch(rate, limits)).map_err(|error| self.explained(error))?;
+        let (model, device) = (self.decoder.config().clone(), self.decoder.device());
+        let numbers = shortage::guarded(self.config, &model, device, || self.launch(rate, limits))?;
         self.step += 1;
         Ok(Launched { step: self.step, tokens: self.tokens(), rate, limits, numbers })
     }
@@ -204,25 +204,4 @@ impl<'a> Trainer<'a> {
             None => self.windows.batch(pass).map(Taken::from),
         }
     }
-
-    fn explained(&self, error: anyhow::Error) -> anyhow::Error {
-        if !format!("{error:#}").contains("out of memory") {
-            return error;
-        }
-        let ModelConfig { layers, width, context, .. } = *self.decoder.config();
-        Fixable::failed(format!(
-            "the device has too little memory for {} windows of {context} tokens and {layers} layers of width {width}",
-            self.config.batch
-        ))
-        .hint("a smaller train.batch with a larger train.accumulate makes the same steps in less memory")
-        .into()
-    }
-}
-
-/// Turns the panics of tch's plain methods, which are libtorch's errors, into errors.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(anyhow!("{}", text.unwrap_or("a panic without a message")))
-    })
 }

@@ -10,6 +10,7 @@ mod download;
 mod errors;
 mod experiments;
 mod export;
+mod fit;
 mod growth;
 mod keys;
 mod layers;
@@ -21,6 +22,7 @@ mod months;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod resume;
+mod scarcity;
 mod support;
 mod worker;
 

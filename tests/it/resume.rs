@@ -1,20 +1,25 @@
 //! Killed, crashed and interrupted: what was done is kept, and what comes of it is the same to the bit.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use philidor::random;
 
 use crate::support::{Lab, children, said, signal, wait_until};
 
 /// Checkpoints at every step, so that any step can be the last before a kill.
-const OFTEN: &str = "machine.checkpoint_minutes=0";
+pub(crate) const OFTEN: &str = "machine.checkpoint_minutes=0";
 
 /// The step of the last checkpoint in an unfinished training.
-fn steps_done(part: &Path) -> u64 {
+pub(crate) fn steps_done(part: &Path) -> u64 {
     let resume = std::fs::read(part.join("resume.json")).unwrap_or_default();
     serde_json::from_slice::<serde_json::Value>(&resume).ok().and_then(|resume| resume["done"].as_u64()).unwrap_or(0)
 }
 
 /// Starts a run, and returns it with its worker once the training has done some steps.
-fn training(lab: &Lab, steps: u64) -> (std::process::Child, u32) {
+pub(crate) fn training(lab: &Lab, steps: u64) -> (std::process::Child, u32) {
     let run = lab.start(&["run", "tiny.toml", "-S", OFTEN, "--until", "train", "-S", "train.steps=400"]);
     wait_until("the training to begin", || lab.artifacts("train", "part").first().is_some_and(|part| steps_done(part) >= steps));
     let workers = children(run.id());
@@ -64,6 +69,64 @@ fn a_training_killed_twice_ends_with_the_same_curve_and_weights_to_the_bit() {
     let again = lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
     assert!(again.stderr.contains("resume"), "{}", again.stderr);
     assert_same(&lab, &undisturbed);
+}
+
+/// Every file of the store that the same work writes again as it was, by its path: not when, where and how fast it was done.
+fn store(lab: &Lab) -> BTreeMap<PathBuf, Vec<u8>> {
+    let (root, mut files) = (lab.path("runs/store/v1"), BTreeMap::new());
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            match name.as_str() {
+                "locks" | "manifest.json" | "speed.jsonl" | "device.json" => (),
+                _ if path.is_dir() => folders.push(path),
+                _ => {
+                    let bytes = std::fs::read(&path).expect("a file");
+                    files.insert(path.strip_prefix(&root).expect("it lies below").to_owned(), bytes);
+                }
+            }
+        }
+    }
+    files
+}
+
+/// As many times as `PHILIDOR_KILLS` says, or three: each time at a random step and a random moment of it, with checkpoints
+/// after every step and many times a second in turn.
+#[test]
+fn killed_at_random_steps_a_training_leaves_the_bytes_of_an_undisturbed_one() {
+    let kills: u64 = std::env::var("PHILIDOR_KILLS").map_or(3, |kills| kills.parse().expect("PHILIDOR_KILLS is a number"));
+    let length = format!("train.steps={}", 100 + 150 * kills);
+    let command = ["run", "tiny.toml", "--until", "train", "-S", &length];
+    let undisturbed = Lab::new();
+    undisturbed.philidor(&command).ended(0);
+
+    let (lab, mut rng) = (Lab::new(), random::stream(4, "kills", kills));
+    let done = || lab.artifacts("train", "part").first().map_or(0, |part| steps_done(part));
+    for kill in 0..kills {
+        // Every step is saved, or what a few hundredths of a second bring.
+        let (minutes, more) =
+            if kill % 2 == 0 { (OFTEN, random::below(&mut rng, 12)) } else { ("machine.checkpoint_minutes=0.0005", 0) };
+        let (before, mut run) = (done(), lab.start(&[&command[..], &["-S", minutes]].concat()));
+        wait_until("the training to go on", || done() > before + more);
+        std::thread::sleep(Duration::from_micros(random::below(&mut rng, 30_000)));
+        let workers = children(run.id());
+        assert_eq!(workers.len(), 1, "it was not done yet: {workers:?}");
+        // Both at once: the worker would leave by itself, with its work saved, once the runner is gone.
+        let killed = Command::new("kill").args(["-KILL", &workers[0].to_string(), &run.id().to_string()]).status();
+        assert!(killed.expect("kill is there").success());
+        run.wait().expect("it was killed");
+        wait_until("the worker to be gone", || !Path::new(&format!("/proc/{}", workers[0])).exists());
+        assert!(lab.artifacts("train", "").is_empty(), "nothing half-done is taken for whole");
+    }
+    lab.philidor(&command).ended(0);
+    let (left, right) = (store(&lab), store(&undisturbed));
+    assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>());
+    assert!(left.keys().any(|path| path.ends_with("best.safetensors")), "there are weights to compare");
+    for (path, bytes) in left {
+        assert!(bytes == right[&path], "{} differs", path.display());
+    }
 }
 
 #[test]

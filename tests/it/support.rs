@@ -107,6 +107,21 @@ impl Lab {
         said(&self.command(arguments).output().expect("the program starts"))
     }
 
+    /// Runs a command whose processes may each take so many KiB of address space.
+    pub(crate) fn within(&self, kib: u64, arguments: &[&str]) -> Said {
+        let command = self.command(arguments);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -v {kib}; exec \"$0\" \"$@\"")]).arg(command.get_program()).args(command.get_args());
+        shell.current_dir(self.dir.path());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        said(&shell.output().expect("a shell is there"))
+    }
+
     /// Starts a command, and leaves it running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")

@@ -10,3 +10,4 @@ mod peers;
 mod rounds;
 mod steps;
 mod table;
+pub mod train;

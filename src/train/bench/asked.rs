@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::memory::Room;
 use crate::model::config::ModelConfig;
 use crate::train::config::TrainConfig;
 
@@ -22,17 +23,35 @@ pub struct DeviceBench {
     pub checks: bool,
 }
 
-/// How fast the steps of a training are.
+/// How fast the steps of a training are, and what they take: of one batch, since memory comes back only with a process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainBench {
     pub model: ModelConfig,
     pub train: TrainConfig,
-    /// Steps that are timed, for each batch.
+    /// Steps that are timed, after those that warm up.
     pub steps: u64,
-    /// Windows in one forward pass; each of them is tried.
-    pub batches: Vec<u32>,
-    /// Little-endian u16 tokens to train on; drawn ones where left out.
-    pub tokens: Option<PathBuf>,
+    /// After so many seconds of steps no other is begun, where it is given; one is timed in any case.
+    pub seconds: Option<f64>,
+}
+
+/// What was found of one batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepsMeasured {
+    pub device: String,
+    pub threads: usize,
+    /// Steps that were timed.
+    pub steps: u64,
+    pub median_seconds: f64,
+    pub least_seconds: f64,
+    /// One batch without gradients, as validation does it.
+    pub validation_seconds: f64,
+    /// The most memory of the device that was taken; on the CPU, the most that was resident in the process.
+    pub peak_memory_bytes: Option<u64>,
+    /// What there was to take before, with what the process took already.
+    pub room: Option<Room>,
+    pub matmul_flops_per_second: f64,
+    /// Power over the timed steps, where the device tells its energy.
+    pub watts: Option<f64>,
 }
 
 /// How fast batches are made, with no training behind them.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 use tch::{Device, Kind, Tensor};
 
-use crate::train::trainer::guarded;
+use crate::train::shortage::caught;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Check {
@@ -20,7 +20,7 @@ pub(super) struct Check {
 impl Check {
     /// Does the work, and says how far apart it came out. A failure of libtorch is a check that failed, and no more.
     pub(super) fn within(name: &str, most: f64, work: impl FnOnce() -> Result<f64>) -> Self {
-        let (found, note) = match guarded(work) {
+        let (found, note) = match caught(work) {
             Ok(found) => (Some(found), None),
             Err(error) => (None, Some(format!("{error:#}"))),
         };

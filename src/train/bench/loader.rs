@@ -78,7 +78,7 @@ fn since(start: Duration, place: Place) -> Duration {
 }
 
 /// Games of about the lengths that people play, of any moves, until there are so many tokens.
-fn games_drawn(tokens: u64) -> (Vec<u16>, Vec<u64>) {
+pub(super) fn games_drawn(tokens: u64) -> (Vec<u16>, Vec<u64>) {
     let mut rng = stream(0, "tokens to load", 0);
     let (mut drawn, mut ends) = (Vec::with_capacity(tokens as usize + 302), Vec::new());
     while (drawn.len() as u64) < tokens {
