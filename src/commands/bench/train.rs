@@ -4,6 +4,7 @@
 mod expected;
 mod findings;
 mod ladder;
+mod subject;
 mod table;
 mod trial;
 
@@ -15,6 +16,7 @@ use signal_hook::consts::SIGINT;
 
 use self::expected::Rest;
 use self::findings::Findings;
+use self::subject::Subject;
 use self::trial::Trials;
 use crate::cli::BenchTrainArgs;
 use crate::commands::session;
@@ -34,6 +36,7 @@ pub fn train(args: &BenchTrainArgs, paint: Paint) -> Result<()> {
     signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
     signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
 
+    let measured = Subject::of(measured)?;
     let trials = Trials { point: measured, machine: &session.loaded.machine, steps: args.steps, stop: &stop };
     let tried = if args.batch.is_empty() { ladder::climb(&trials)? } else { ladder::asked(&trials, &args.batch)? };
     let findings = Findings::of(measured, tried, &Rest::of(&session, measured))?;

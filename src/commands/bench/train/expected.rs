@@ -1,8 +1,8 @@
 //! What the plan has to make beside the training, and how many steps that is.
 
+use super::subject::Subject;
 use crate::commands::session::Session;
 use crate::estimate::{self, Rates};
-use crate::experiment::Experiment;
 use crate::plan::Artifact as _;
 use crate::stages::encode::Tokens;
 use crate::store::State;
@@ -20,7 +20,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    pub(super) fn of(session: &Session, point: &Experiment) -> Self {
+    pub(super) fn of(session: &Session, point: Subject) -> Self {
         let rates = Rates { device: &session.loaded.machine.device, network: None };
         let of_point = session.plan.nodes.iter().filter(|node| node.points.is_empty() || node.points.contains(&point.point));
         let (mut seconds, mut untold) = (0.0, 0);
@@ -35,7 +35,7 @@ impl Rest {
     }
 }
 
-fn steps(session: &Session, point: &Experiment) -> Option<u64> {
+fn steps(session: &Session, point: Subject) -> Option<u64> {
     if let Length::Steps(steps) = point.train.length {
         return Some(steps);
     }

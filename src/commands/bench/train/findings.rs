@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::expected::Rest;
 use super::ladder::passes;
+use super::subject::Subject;
 use super::trial::{Outcome, Trial};
 use crate::error::Fixable;
-use crate::experiment::Experiment;
 use crate::memory::Room;
 use crate::train::bench::asked::StepsMeasured;
 
@@ -15,7 +15,7 @@ use crate::train::bench::asked::StepsMeasured;
 pub(super) const MARGIN: f64 = 0.1;
 
 pub(super) struct Findings<'a> {
-    pub(super) point: &'a Experiment,
+    pub(super) point: Subject<'a>,
     pub(super) tried: Vec<Trial>,
     /// Windows of one step of the experiment.
     pub(super) step: u32,
@@ -44,7 +44,7 @@ impl<'a> Findings<'a> {
     /// # Errors
     ///
     /// Where no batch could be trained with.
-    pub(super) fn of(point: &'a Experiment, tried: Vec<Trial>, rest: &Rest) -> Result<Self> {
+    pub(super) fn of(point: Subject<'a>, tried: Vec<Trial>, rest: &Rest) -> Result<Self> {
         let step = point.train.batch * point.train.accumulate;
         let worked = || tried.iter().filter_map(|trial| Some((trial, trial.measured()?)));
         if worked().next().is_none() {
@@ -146,13 +146,13 @@ pub(super) fn fits(measured: &StepsMeasured) -> bool {
     peak as f64 <= *bytes as f64 * (1.0 - MARGIN)
 }
 
-fn tokens_per_second(point: &Experiment, trial: &Trial, measured: &StepsMeasured) -> f64 {
+fn tokens_per_second(point: Subject, trial: &Trial, measured: &StepsMeasured) -> f64 {
     let windows = f64::from(trial.batch) * f64::from(trial.passes);
     windows * f64::from(point.model.context) / measured.median_seconds
 }
 
 impl Expected {
-    fn of(point: &Experiment, trial: &Trial, measured: &StepsMeasured, steps: u64, rest: &Rest) -> Self {
+    fn of(point: Subject, trial: &Trial, measured: &StepsMeasured, steps: u64, rest: &Rest) -> Self {
         let tokens = steps as f64 * point.train.tokens_per_step(point.model.context) as f64;
         let training_seconds = tokens / tokens_per_second(point, trial, measured);
         let passes = steps.div_ceil(point.train.validate.every.max(1)) * u64::from(point.train.validate.batches);

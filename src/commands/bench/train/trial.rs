@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Result};
 
+use super::subject::Subject;
 use crate::error::{Exit, Fixable};
-use crate::experiment::Experiment;
 use crate::machine::Machine;
 use crate::memory;
 use crate::train::bench::asked::{Bench, StepsMeasured, TrainBench};
@@ -15,7 +15,7 @@ use crate::ui::say::aside;
 use crate::worker::Worker;
 
 pub(super) struct Trials<'a> {
-    pub(super) point: &'a Experiment,
+    pub(super) point: Subject<'a>,
     pub(super) machine: &'a Machine,
     /// Steps to time.
     pub(super) steps: u64,
@@ -58,7 +58,7 @@ impl Trials<'_> {
         aside(format!("batch {batch} × {passes} …"));
         let train = TrainConfig { batch, accumulate: passes, ..self.point.train.clone() };
         let asked = Bench::Train(TrainBench { model: self.point.model.clone(), train, steps: self.steps, seconds });
-        let answer = Worker::start()?.bench(&asked, self.machine, self.stop, &|_| ());
+        let answer = Worker::start(self.machine)?.bench(&asked, self.machine, self.stop, &|_| ());
         let outcome = match answer {
             Ok(answer) => Outcome::Ok(serde_json::from_value(answer).context("reading what the worker measured")?),
             Err(error) => Outcome::OutOfMemory(lack(error)?),

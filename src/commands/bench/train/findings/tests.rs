@@ -29,8 +29,9 @@ fn lacking(batch: u32) -> Trial {
 /// Steps of 16 windows, in two passes.
 fn point() -> Experiment {
     let mut point = experiment(1_000);
-    (point.train.batch, point.train.accumulate) = (8, 2);
-    (point.train.validate.every, point.train.validate.batches) = (300, 4);
+    let train = point.training();
+    (train.batch, train.accumulate) = (8, 2);
+    (train.validate.every, train.validate.batches) = (300, 4);
     point
 }
 
@@ -41,27 +42,34 @@ fn rest() -> Rest {
 #[test]
 fn the_largest_batch_keeps_the_step_and_leaves_the_margin() {
     let point = point();
-    let largest = |tried| Findings::of(&point, tried, &rest()).expect("one works").largest;
+    let largest = |tried| Findings::of(Subject::of(&point).expect("it trains"), tried, &rest()).expect("one works").largest;
     assert_eq!(largest(vec![ok(4, 4, 1.0, GIB), ok(8, 2, 1.0, 9 * GIB), ok(16, 1, 1.0, 9 * GIB + 1)]), Some(8));
     assert_eq!(largest(vec![ok(8, 2, 1.0, GIB), ok(32, 1, 1.0, 2 * GIB)]), Some(8), "32 windows are another step");
     assert_eq!(largest(vec![ok(8, 2, 1.0, 10 * GIB), lacking(16)]), None);
-    let error = Findings::of(&point, vec![lacking(1)], &rest()).err().map(|error| error.to_string());
+    let error =
+        Findings::of(Subject::of(&point).expect("it trains"), vec![lacking(1)], &rest()).err().map(|error| error.to_string());
     assert_eq!(error.as_deref(), Some("too little memory for it"));
 }
 
 #[test]
 fn the_whole_is_told_by_the_batch_of_the_experiment_or_the_largest_that_works() {
     let point = point();
-    let findings = Findings::of(&point, vec![ok(4, 1, 0.1, GIB), ok(8, 2, 0.3, GIB), lacking(16)], &rest()).expect("it works");
+    let findings =
+        Findings::of(Subject::of(&point).expect("it trains"), vec![ok(4, 1, 0.1, GIB), ok(8, 2, 0.3, GIB), lacking(16)], &rest())
+            .expect("it works");
     let expected = findings.expected.as_ref().expect("the steps are known");
     // 1,000 steps of 0.3 s; four validations of four batches, the last one after the last step.
     assert_eq!((expected.batch, expected.training_seconds.round(), expected.validation_seconds), (8, 300.0, 8.0));
     assert_eq!((expected.seconds().round(), expected.joules.map(f64::round)), (338.0, Some(30_800.0)));
-    let findings = Findings::of(&point, vec![ok(2, 8, 0.4, GIB), ok(4, 1, 0.1, GIB), lacking(8)], &rest()).expect("it works");
+    let findings =
+        Findings::of(Subject::of(&point).expect("it trains"), vec![ok(2, 8, 0.4, GIB), ok(4, 1, 0.1, GIB), lacking(8)], &rest())
+            .expect("it works");
     let expected = findings.expected.as_ref().expect("the steps are known");
     // A step timed with one pass of 4 windows is a quarter of the experiment's.
     assert_eq!((expected.batch, expected.training_seconds.round(), expected.validation_seconds), (4, 400.0, 16.0));
-    let unknown = Findings::of(&point, vec![ok(8, 2, 0.3, GIB)], &Rest { steps: None, ..rest() }).expect("it works");
+    let unknown =
+        Findings::of(Subject::of(&point).expect("it trains"), vec![ok(8, 2, 0.3, GIB)], &Rest { steps: None, ..rest() })
+            .expect("it works");
     assert!(unknown.expected.is_none() && unknown.document()["expected_seconds"].is_null());
 }
 
