@@ -1,6 +1,7 @@
 //! What is concluded from trials of known speed and size.
 
 use super::*;
+use crate::experiment::Experiment;
 use crate::report::fixture::experiment;
 use crate::ui::paint::Paint;
 
@@ -77,7 +78,7 @@ fn the_whole_is_told_by_the_batch_of_the_experiment_or_the_largest_that_works() 
 fn people_read_what_fits_and_how_long_it_takes() {
     let point = point();
     let findings = Findings::of(
-        &point,
+        Subject::of(&point).expect("it trains"),
         vec![ok(4, 4, 0.32, GIB), ok(8, 2, 0.3, 2 * GIB), ok(16, 1, 0.28, 4 * GIB), ok(32, 1, 0.55, 8 * GIB), lacking(64)],
         &rest(),
     );
