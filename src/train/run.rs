@@ -106,6 +106,8 @@ struct Run<'a> {
     saved: (u64, Duration),
     told: Duration,
     gauges: Gauges,
+    /// The measured matmul rate of all devices together, once it is known.
+    peak_flops: Option<f64>,
 }
 
 impl<'a> Run<'a> {
@@ -164,6 +166,7 @@ impl<'a> Run<'a> {
             saved: (state.step, now),
             told: now,
             gauges: Gauges::open(session.device),
+            peak_flops: None,
             config,
             out,
             session,
@@ -199,10 +202,8 @@ impl<'a> Run<'a> {
                 self.tell(launched)?;
             }
             laps.pause();
-            if let Some(mut lap) = laps.finished(step, self.config.tokens_per_step(self.trainer.decoder.config().context)) {
-                lap.reading = self.gauges.read();
-                self.speed.push(&lap)?;
-                self.session.progress.metric("tokens_per_second", step, lap.tokens_per_second);
+            if let Some(lap) = laps.finished(step, self.config.tokens_per_step(self.trainer.decoder.config().context)) {
+                self.tell_lap(lap)?;
             }
             if validate {
                 self.validate()?;
@@ -324,5 +325,6 @@ fn check(config: &TrainConfig) -> Result<()> {
 }
 
 mod ending;
+mod lap;
 #[cfg(test)]
 mod tests;

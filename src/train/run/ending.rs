@@ -9,17 +9,15 @@ use crate::model::decoder::Decoder;
 use crate::model::{device, shim};
 use crate::train::best::{Best, best_file};
 use crate::train::files::{CURVE, CurvePoint, SPEED, SpeedPoint, ema_file, read_lines, sync_dir, write_json};
-use crate::train::matmul;
 use crate::train::reading::{Reading, summary};
 use crate::train::speed::median;
 
 impl Run<'_> {
     /// Writes what is told of the whole training, the file that says it is done last.
     pub(super) fn finish(&mut self, tokens: TrainingTokens) -> Result<()> {
-        let Session { device, clock, ranks, .. } = self.session;
+        let ranks = self.session.ranks;
         self.publish_average()?;
-        // All devices at once, as in a step.
-        let peak_flops = ranks.total(matmul::flops_per_second(device, self.config.precision, clock))?;
+        let peak_flops = self.peak_flops()?;
         if !ranks.is_first() {
             return Ok(());
         }
@@ -70,7 +68,8 @@ impl Run<'_> {
             "threads": threads,
             "matmul_flops_per_second": peak_flops,
             "tokens_per_second": tokens_per_second,
-            "timed": "the median of laps of 20 steps, without the first one, validation, snapshots and checkpoints",
+            "timed": "the median of laps of 20 steps; left out are the first one, which warms up, validation, snapshots and \
+                      checkpoints, and the pause after it in which the matmul rate is measured",
             "mfu": tokens_per_second.map(|rate| rate * flops_per_token / peak_flops),
             "peak_memory_bytes": peak_memory_bytes,
             "read": summary(&readings),

@@ -113,3 +113,40 @@ fn a_first_loss_below_chance_is_refused_as_a_leak() {
     assert_eq!(exit_of(&error), Exit::Refused, "{error:#}");
     assert!(error.to_string().starts_with("the loss of the first step is `"), "{error}");
 }
+
+#[test]
+fn each_lap_tells_its_share_of_the_one_measured_matmul_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
+    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
+    let (start, stop, told) = (Instant::now(), AtomicBool::new(false), std::sync::Mutex::new(Vec::new()));
+    let clock = || start.elapsed();
+    let tell = |tick: Tick| {
+        if let Tick::Metric { name, step, value } = tick
+            && name == "mfu"
+        {
+            told.lock().expect("no holder panics").push((step, value));
+        }
+    };
+    let session = Session {
+        device: Device::Cpu,
+        threads: 1,
+        checkpoint_every: Duration::from_hours(1),
+        from: None,
+        clock: &clock,
+        progress: Progress::new(&tell, &stop),
+        ranks: &Alone,
+    };
+    let config = TrainConfig { length: Length::Steps(45), ..config() };
+    train(&config, &MODEL, tokens, folder.path(), session).expect("trained");
+    let device: serde_json::Value = crate::train::files::read_json(&folder.path().join("device.json")).expect("written");
+    let flops = device["matmul_flops_per_second"].as_f64().expect("measured");
+    let laps = read_lines::<crate::train::files::SpeedPoint>(&folder.path().join(SPEED)).expect("laps");
+    let told = told.into_inner().expect("no holder panics");
+    assert_eq!(told.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [20, 40]);
+    assert_eq!(laps.len(), 2);
+    for ((_, mfu), lap) in told.iter().zip(&laps) {
+        let wanted = lap.tokens_per_second * MODEL.flops_per_token() as f64 / flops;
+        assert!((mfu / wanted - 1.0).abs() < 1e-12, "{mfu} and {wanted}");
+    }
+}
