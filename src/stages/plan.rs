@@ -112,6 +112,10 @@ fn trained(
             // It neither validates nor publishes weights.
             validate: Validate { every: 0, batches: 0 },
             snapshots: Snapshots { every: 0 },
+            learning_rate: within(train.learning_rate, gate.steps),
+            // It publishes no average either, and must learn without leaving out what it finds hard.
+            ema: None,
+            spikes: None,
             ..train.clone()
         };
         let stage = OverfitGate { tokens, model: e.model.clone(), train: short, gate };
@@ -125,6 +129,17 @@ fn trained(
     });
     let train = Train { tokens, model: e.model.clone(), train: train.clone(), trunk: trunk.map(|(_, trunk)| trunk) };
     (plan.add(train, &[("model", "model"), ("train", "train")]), trunk)
+}
+
+/// A rate for a training of so many steps: a decay that is longer than what the warm-up leaves of them fills that.
+fn within(rate: LearningRate, steps: u64) -> LearningRate {
+    match rate.schedule {
+        Schedule::Wsd { decay } => {
+            let decay = decay.min(steps.saturating_sub(rate.warmup).max(1));
+            LearningRate { schedule: Schedule::Wsd { decay }, ..rate }
+        }
+        Schedule::Cosine | Schedule::Constant => rate,
+    }
 }
 
 /// The sources under names that are labels, unique within a point: the files' own names where they differ.

@@ -11,7 +11,7 @@ use super::trainer::Trainer;
 use super::windows::Windows;
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::data::tokens::TokenStream;
-use crate::error::Fixable;
+use crate::error::{Exit, Fixable};
 use crate::model::config::{ModelConfig, Precision};
 use crate::model::decoder::Decoder;
 use crate::progress::Progress;
@@ -120,7 +120,10 @@ fn learn_by_heart(mut trainer: Trainer, gate: Overfit, out: &Path, progress: Pro
             return Err(Fixable::interrupted(format!("the overfit gate stopped after step {}", trainer.step())).into());
         }
         let launched = trainer.advance()?;
-        let point = trainer.read(launched)?;
+        let point = trainer.read(launched).map_err(refused)?;
+        if point.step == 1 {
+            judge_first(point.loss)?;
+        }
         curve.push(&point)?;
         losses.push(point.loss);
         if trainer.step().is_multiple_of(10) {
@@ -141,10 +144,21 @@ fn learn_by_heart(mut trainer: Trainer, gate: Overfit, out: &Path, progress: Pro
     .into())
 }
 
+/// A loss that is no number is what the gate is there to find: it refuses, where a training would fail.
+fn refused(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Fixable>() {
+        Ok(fixable) => {
+            let message = format!("a fresh model did not learn a few games by heart: {}", fixable.message);
+            Fixable { message, exit: Exit::Refused, ..fixable }.into()
+        }
+        Err(error) => error,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Exit, exit_of};
+    use crate::error::exit_of;
     use crate::model::reference::references;
     use crate::progress::silent;
     use crate::train::config::{LearningRate, Length, Schedule, Snapshots, Validate};
@@ -188,6 +202,10 @@ mod tests {
             let error = try_with(Overfit { steps: 12, ..gate }).expect_err("12 steps are too few");
             assert_eq!(exit_of(&error), Exit::Refused);
             assert!(error.to_string().contains("after 12 steps"), "{error}");
+            let wild = TrainConfig { learning_rate: LearningRate { peak: 1e30, ..config.learning_rate }, ..config };
+            let error = overfit(&wild, &model, gate, tokens, out.path(), Device::Cpu, silent()).expect_err("no number");
+            assert_eq!(exit_of(&error), Exit::Refused);
+            assert!(error.to_string().starts_with("a fresh model did not learn a few games by heart: the loss is `"), "{error}");
         }
     }
 }

@@ -24,6 +24,7 @@ mod mpi;
 mod resume;
 mod scarcity;
 mod support;
+mod watched;
 mod worker;
 
 #[test]
