@@ -98,6 +98,9 @@ pub struct RunArgs {
     /// Make this stage again although it is kept
     #[arg(long, value_name = "STAGE")]
     pub force: Vec<String>,
+    /// Go on although this gate refuses (`inspect`, `initial_loss`, `overfit`); all that is made after it is marked as tainted
+    #[arg(long, value_name = "GATE")]
+    pub despite: Vec<String>,
     /// After a failure, go on with what does not depend on it
     #[arg(short = 'k', long)]
     pub keep_going: bool,

@@ -23,6 +23,7 @@ pub mod run;
 pub mod runs;
 pub mod stages;
 pub mod store;
+pub mod taint;
 pub mod worker;
 
 // The domain: plain values in, plain values out; none of it knows the spine.

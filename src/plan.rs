@@ -193,6 +193,11 @@ impl Plan {
         self.gates.push(gate.key);
     }
 
+    /// Whether others wait for it.
+    pub fn is_gate(&self, key: Key) -> bool {
+        self.nodes.iter().any(|node| node.waits.contains(&key))
+    }
+
     pub fn node(&self, key: Key) -> Option<&Node> {
         self.nodes.iter().find(|node| node.key == key)
     }

@@ -18,6 +18,7 @@ use crate::growth;
 use crate::plan::{Node, Plan};
 use crate::progress::{Measured, Tick};
 use crate::store::{Claim, Key, MadeBy, State, Store, Wait};
+use crate::taint::{self, PassedOver, Refusal};
 
 /// One thing that happened to a node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,6 +58,11 @@ pub enum Event {
         hint: Option<String>,
         exit: Exit,
     },
+    /// The gate refused, and the user asked to go on.
+    PassedOver {
+        key: Key,
+        message: String,
+    },
     /// They need what was not made; told at the end of the run.
     Skipped {
         keys: Vec<Key>,
@@ -83,6 +89,8 @@ pub enum Outcome {
 /// How every node of a plan ended, in order.
 pub struct Run {
     pub outcomes: Vec<(Key, Outcome)>,
+    /// The gates that refused, and that others did not wait for.
+    pub passed_over: PassedOver,
 }
 
 /// What the user asked of this run, beside the plan.
@@ -94,6 +102,8 @@ pub struct Options<'a> {
     pub until: Option<String>,
     /// Go on with what does not depend on a failure.
     pub keep_going: bool,
+    /// Gates that hold nobody up where they refuse; what is made after them is tainted.
+    pub despite: BTreeSet<String>,
     pub stop: &'a AtomicBool,
 }
 
@@ -114,22 +124,29 @@ pub fn run(
 ) -> Result<Run> {
     let wanted = wanted(plan, options.until.as_deref());
     let mut outcomes: BTreeMap<Key, Outcome> = BTreeMap::new();
+    let mut passed_over = PassedOver::new();
     let mut ended = None;
     for node in plan.nodes.iter().filter(|node| wanted.contains(&node.key)) {
-        let lacks = node.reads.iter().chain(&node.waits).find_map(|&key| missing(key, &outcomes));
+        let held_up_by = node.waits.iter().filter(|gate| !passed_over.contains_key(gate));
+        let lacks = node.reads.iter().chain(held_up_by).find_map(|&key| missing(key, &outcomes));
         let outcome = match (ended, lacks) {
             (Some(Exit::Interrupted), _) | (Some(_), None) => Outcome::Pending,
             (_, Some(because)) => Outcome::Skipped { because },
-            (None, None) => make(node, store, workshop, options, tell),
+            (None, None) => make(node, plan, store, workshop, options, &passed_over, tell),
         };
         if let Outcome::Failed(failure) = &outcome
+            && passes_over(failure, node, plan, options)
+        {
+            passed_over.insert(node.key, Refusal { gate: node.stage.clone(), message: failure.message.clone() });
+        } else if let Outcome::Failed(failure) = &outcome
             && (!options.keep_going || failure.exit == Exit::Interrupted)
         {
             ended = Some(failure.exit);
         }
         outcomes.insert(node.key, outcome);
     }
-    let run = Run { outcomes: plan.nodes.iter().filter_map(|node| Some((node.key, outcomes.remove(&node.key)?))).collect() };
+    let outcomes = plan.nodes.iter().filter_map(|node| Some((node.key, outcomes.remove(&node.key)?))).collect();
+    let run = Run { outcomes, passed_over };
     run.tell_skipped(tell);
     Ok(run)
 }
@@ -156,11 +173,33 @@ fn missing(input: Key, outcomes: &BTreeMap<Key, Outcome>) -> Option<Key> {
     }
 }
 
-fn make(node: &Node, store: &Store, workshop: &mut Workshop, options: &Options, tell: &(dyn Fn(&Event) + Sync)) -> Outcome {
-    match try_make(node, store, workshop, options, tell) {
+/// Whether a node's failure is the refusal of a gate that the user does not want to be held up by.
+fn passes_over(failure: &Fixable, node: &Node, plan: &Plan, options: &Options) -> bool {
+    failure.exit == Exit::Refused && options.despite.contains(&node.stage) && plan.is_gate(node.key)
+}
+
+fn make(
+    node: &Node,
+    plan: &Plan,
+    store: &Store,
+    workshop: &mut Workshop,
+    options: &Options,
+    passed_over: &PassedOver,
+    tell: &(dyn Fn(&Event) + Sync),
+) -> Outcome {
+    let made = try_make(node, store, workshop, options, &|| despite(node, plan, store, passed_over), tell);
+    match made {
         Ok(outcome) => outcome,
         Err(error) => {
-            let failure = failure_of(&error);
+            let mut failure = failure_of(&error);
+            if passes_over(&failure, node, plan, options) {
+                tell(&Event::PassedOver { key: node.key, message: failure.message.clone() });
+                return Outcome::Failed(failure);
+            }
+            if failure.exit == Exit::Refused && plan.is_gate(node.key) {
+                let way_on = format!("who knows better goes on with --despite {}, and all that is then made says so", node.stage);
+                failure.hint = Some(failure.hint.map_or_else(|| way_on.clone(), |hint| format!("{hint}; {way_on}")));
+            }
             tell(&Event::Failed {
                 key: node.key,
                 message: failure.message.clone(),
@@ -172,11 +211,21 @@ fn make(node: &Node, store: &Store, workshop: &mut Workshop, options: &Options, 
     }
 }
 
+/// What a node is made despite: the gates passed over that it would have waited for, and all that its inputs were, the
+/// smaller node that it begins from among them.
+fn despite(node: &Node, plan: &Plan, store: &Store, passed_over: &PassedOver) -> Vec<Refusal> {
+    let gates = node.waits.iter().filter_map(|gate| passed_over.get(gate).cloned());
+    let read = node.reads.iter().filter_map(|&key| store.manifest(&plan.node(key)?.stage, key).ok());
+    let begun = growth::start(node, store).and_then(|start| store.manifest(&node.stage, start.key).ok());
+    gates.chain(read.chain(begun).flat_map(|manifest| manifest.made_by.despite)).collect()
+}
+
 fn try_make(
     node: &Node,
     store: &Store,
     workshop: &mut Workshop,
     options: &Options,
+    despite: &dyn Fn() -> Vec<Refusal>,
     tell: &(dyn Fn(&Event) + Sync),
 ) -> Result<Outcome> {
     let force = options.force.contains(&node.stage);
@@ -203,6 +252,8 @@ fn try_make(
     if let State::Resumable(resume) = store.state(node.slot()) {
         tell(&Event::Resumed { key: node.key, done: resume.done, total: resume.total, unit: resume.unit });
     }
+    let mut despite = despite();
+    taint::note(claimed.part(), &mut despite)?;
     let began = Instant::now();
     let measured = Mutex::new(Vec::new());
     let told = |tick: Tick| {
@@ -222,7 +273,7 @@ fn try_make(
     let seconds = before + began.elapsed().as_secs_f64();
     claimed.spend(seconds);
     let measured = measured.into_inner().expect("no holder panics");
-    let made_by = MadeBy { seconds, cost: node.cost, measured, ..worked? };
+    let made_by = MadeBy { seconds, cost: node.cost, measured, despite, ..worked? };
     let manifest = claimed.commit(&node.manifest, made_by)?;
     let bytes = manifest.files.values().map(|file| file.bytes).sum();
     tell(&Event::Made { key: node.key, seconds, bytes });
@@ -252,10 +303,10 @@ pub fn failure_of(error: &anyhow::Error) -> Fixable {
 }
 
 impl Run {
-    /// The code that the process ends with: that of the first failure.
+    /// The code that the process ends with: that of the first failure that was not passed over.
     pub fn exit(&self) -> Option<Exit> {
-        self.outcomes.iter().find_map(|(_, outcome)| match outcome {
-            Outcome::Failed(failure) => Some(failure.exit),
+        self.outcomes.iter().find_map(|(key, outcome)| match outcome {
+            Outcome::Failed(failure) if !self.passed_over.contains_key(key) => Some(failure.exit),
             _ => None,
         })
     }

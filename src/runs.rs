@@ -31,6 +31,9 @@ pub struct RunRecord {
     pub libtorch: String,
     /// The command that makes it again.
     pub command: String,
+    /// The gates that refused and were passed over.
+    #[serde(default)]
+    pub despite: Vec<String>,
 }
 
 /// `plan.json`: every node, and how it ended.
@@ -223,6 +226,7 @@ mod tests {
             threads: 1,
             libtorch: String::new(),
             command: String::new(),
+            despite: Vec::new(),
         };
         folder.write("run.json", &record).expect("written");
         folder.link_latest().expect("linked");

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::error::{Exit, Fixable};
 pub use crate::key::Key;
 use crate::progress::Measured;
+use crate::taint::{self, Refusal};
 
 /// What lies beside the files of an artifact: what was hashed, what came out, and who made it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,6 +56,9 @@ pub struct MadeBy {
     /// What the stage measured of its own work, in the order in which it told.
     #[serde(default)]
     pub measured: Vec<Measured>,
+    /// The gates that refused and were passed over on the way to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub despite: Vec<Refusal>,
 }
 
 /// The size of the work that makes an artifact; 0 is unknown.
@@ -309,7 +313,7 @@ impl Claimed {
 
     /// Makes the part whole: digests, fsync, manifest, rename.
     pub fn commit(self, made_of: &Value, made_by: MadeBy) -> Result<Manifest> {
-        for name in [Resume::FILE, SPENT] {
+        for name in [Resume::FILE, SPENT, taint::FILE] {
             let path = self.part.join(name);
             if path.exists() {
                 fs::remove_file(path)?;

@@ -38,6 +38,9 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
         for stage in args.until.iter().chain(&args.force) {
             session::check_stage(&session.plan, stage)?;
         }
+        for gate in &args.despite {
+            session::check_gate(&session.plan, gate)?;
+        }
         let ended = run_one(file, &session, args, &stop, paint)?;
         if args.json {
             documents.push(ended.document);
@@ -99,6 +102,7 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
         force: args.force.iter().cloned().collect(),
         until: args.until.clone(),
         keep_going: args.keep_going,
+        despite: args.despite.iter().cloned().collect(),
         stop,
     };
     let mut workshop = Workshop::new(plan, &store, machine, stop, made_by);
@@ -116,11 +120,13 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
         report::write(&folder.path, &store).with_context(|| format!("drawing the report of `{}`", folder.path.display()))?;
     let exit = done.exit();
     aside(summary(session, &done, began.elapsed().as_secs_f64(), paint));
+    let tainted = warn(session, &done, &store, paint);
     if exit == Some(Exit::Interrupted) {
         aside(format!("\nInterrupted, and the work is kept. It goes on with:\n  {command}"));
     }
     let page = short_path(&written.html);
     let document = json!({ "name": record.name, "id": record.id, "outcome": record.outcome, "folder": folder.path, "report": written.html,
+                           "despite": record.despite, "tainted": tainted,
                            "nodes": PlanRecord::new(plan, Some(&done)).nodes });
     Ok(Ended { exit, page, document })
 }
@@ -158,6 +164,7 @@ fn begin(session: &Session, command: &str, made_by: &MadeBy) -> Result<(RunFolde
         threads: machine.threads(),
         libtorch: String::new(),
         command: command.to_owned(),
+        despite: Vec::new(),
     };
     folder.write("resolved.json", &resolved(session))?;
     fs_err::write(folder.path.join("experiment.toml"), session.loaded.all_resolved(Show::Values))?;
@@ -181,6 +188,9 @@ fn finish(folder: &RunFolder, record: &mut RunRecord, session: &Session, done: &
     };
     outcome.clone_into(&mut record.outcome);
     record.finished = Some(provenance::now());
+    record.despite = done.passed_over.values().map(|refusal| refusal.gate.clone()).collect();
+    record.despite.sort();
+    record.despite.dedup();
     // What the worker ran on is known from what it made.
     let torch = session
         .plan
@@ -196,15 +206,36 @@ fn finish(folder: &RunFolder, record: &mut RunRecord, session: &Session, done: &
     folder.write("run.json", record)
 }
 
+/// Warns of all that is tainted, whenever it was made, and of gates that were passed over; returns what is told of the first.
+fn warn(session: &Session, done: &Run, store: &Store, paint: Paint) -> Vec<String> {
+    let tainted = session::tainted(&session.plan.nodes, store);
+    let warning = paint.yellow("warning");
+    for sentence in &tainted {
+        aside(format!("{warning}: {sentence}"));
+    }
+    for refusal in done.passed_over.values() {
+        let of_it = format!("gate `{}` refused: ", refusal.gate);
+        // With nothing made after it, no artifact tells.
+        if !tainted.iter().any(|sentence| sentence.contains(&of_it)) {
+            aside(format!("{warning}: the {of_it}{}; it was passed over", refusal.message));
+        }
+    }
+    tainted
+}
+
 fn summary(session: &Session, done: &Run, seconds: f64, paint: Paint) -> String {
     let count = |is: fn(&Outcome) -> bool| done.outcomes.iter().filter(|(_, outcome)| is(outcome)).count();
     let made = count(|outcome| matches!(outcome, Outcome::Made { .. }));
     let kept = count(|outcome| matches!(outcome, Outcome::Kept));
-    let failed = count(|outcome| matches!(outcome, Outcome::Failed(failure) if failure.exit != Exit::Interrupted));
-    let left = session.plan.nodes.len() - made - kept - failed;
+    let over = done.passed_over.len();
+    let failed = count(|outcome| matches!(outcome, Outcome::Failed(failure) if failure.exit != Exit::Interrupted)) - over;
+    let left = session.plan.nodes.len() - made - kept - failed - over;
     let mut parts = vec![format!("{} made", plural("node", made as u64)), format!("{kept} kept")];
     if failed > 0 {
         parts.push(paint.red(&format!("{failed} failed")));
+    }
+    if over > 0 {
+        parts.push(paint.yellow(&format!("{over} passed over")));
     }
     if left > 0 {
         parts.push(format!("{left} left"));
@@ -226,6 +257,7 @@ fn command_line(file: &Path, args: &RunArgs) -> String {
     let mut words = vec!["philidor run".to_owned(), quoted(&file.to_string_lossy())];
     words.extend(args.asked.sets.iter().map(|set| format!("-S {}", quoted(set))));
     words.extend(args.until.iter().map(|stage| format!("--until {}", quoted(stage))));
+    words.extend(args.despite.iter().map(|gate| format!("--despite {}", quoted(gate))));
     words.join(" ")
 }
 

@@ -11,6 +11,7 @@ use crate::plan::{Node, Plan};
 use crate::runs;
 use crate::stages;
 use crate::store::Store;
+use crate::taint;
 
 pub struct Session {
     pub loaded: Loaded,
@@ -49,6 +50,29 @@ pub fn check_stage(plan: &Plan, stage: &str) -> Result<()> {
     Err(Fixable::usage(format!("no stage of this experiment is called `{stage}`"))
         .hint(format!("the stages are {}", names.join(", ")))
         .into())
+}
+
+/// Refuses a name that is none of the plan's gates.
+pub fn check_gate(plan: &Plan, gate: &str) -> Result<()> {
+    let mut names: Vec<&str> = Vec::new();
+    for node in plan.nodes.iter().filter(|node| plan.is_gate(node.key)) {
+        if !names.contains(&node.stage.as_str()) {
+            names.push(&node.stage);
+        }
+    }
+    if names.contains(&gate) {
+        return Ok(());
+    }
+    Err(Fixable::usage(format!("no gate of this experiment is called `{gate}`"))
+        .hint(format!("the gates are {}", names.join(", ")))
+        .into())
+}
+
+/// What is to be said of these nodes' artifacts that were made despite a gate, by this run or an earlier one.
+pub fn tainted<'a>(nodes: impl IntoIterator<Item = &'a Node>, store: &Store) -> Vec<String> {
+    let made = nodes.into_iter().filter_map(|node| Some((&node.stage, store.manifest(&node.stage, node.key).ok()?.made_by)));
+    let made: Vec<_> = made.collect();
+    taint::sentences(made.iter().map(|(stage, made_by)| (stage.as_str(), made_by.despite.as_slice())))
 }
 
 fn request(file: &Path, sets: &[String]) -> Request {

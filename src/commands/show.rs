@@ -23,6 +23,7 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
     if record.outcome == "running" {
         plan.nodes.iter_mut().for_each(|node| node.state = so_far(node, &store));
     }
+    let tainted = session::tainted(plan.nodes.iter().map(|node| &node.node), &store);
     let mut out = std::io::stdout().lock();
     if args.json {
         let scores: Vec<_> =
@@ -37,12 +38,15 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
             out,
             "{}",
             serde_json::to_string_pretty(
-                &json!({ "schema": 1, "run": record, "folder": folder.path, "nodes": plan.nodes, "scores": scores, "measured": measured })
+                &json!({ "schema": 1, "run": record, "folder": folder.path, "nodes": plan.nodes, "scores": scores, "measured": measured, "tainted": tainted })
             )?
         )?;
         return Ok(());
     }
     writeln!(out, "{}  {}  {}", paint.bold(&record.name), record.id, record.outcome)?;
+    for sentence in &tainted {
+        writeln!(out, "  {}", paint.red(sentence))?;
+    }
     writeln!(
         out,
         "  begun {} on {} ({}), philidor {}, git {}",

@@ -16,6 +16,7 @@ use crate::model::config::ModelConfig;
 use crate::plan::{Cost, Node};
 use crate::stages;
 use crate::store::{MadeBy, Manifest, Store};
+use crate::taint::Refusal;
 use crate::train::config::{
     InitialLoss, LearningRate, Length, Overfit, Packing, Precision, Sampler, Schedule, Snapshots, TrainConfig, Validate,
     snapshot_steps,
@@ -33,6 +34,8 @@ pub(crate) struct Wish {
     /// The last word on the files of an artifact: `(stage, file, content)`.
     pub(crate) change: fn(&str, &str, String) -> String,
     pub(crate) run: Value,
+    /// What the training and its figures were made despite.
+    pub(crate) despite: Vec<Refusal>,
 }
 
 impl Default for Wish {
@@ -40,6 +43,7 @@ impl Default for Wish {
         Self {
             state: |node| if ["fetch", "parse", "encode"].contains(&node.stage.as_str()) { "kept" } else { "made" },
             change: |_, _, content| content,
+            despite: Vec::new(),
             run: json!({
                 "schema": 1, "id": "20261129-224105-9f2c", "name": "run1", "started": "2026-11-29T22:41:05Z",
                 "finished": "2026-11-30T01:02:11Z", "outcome": "done", "philidor": "0.1.0", "git": "73ff332", "host": "lab",
@@ -220,6 +224,7 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         libtorch: "2.11.0".into(),
         cost: Cost::default(),
         measured: if node.stage == "parse" { corpus::measured() } else { Vec::new() },
+        despite: if ["train", "evaluate"].contains(&node.stage.as_str()) { wish.despite.clone() } else { Vec::new() },
     };
     let digest = crate::store::FileDigest { bytes: 1_234_567, blake3: "00".into() };
     let manifest = Manifest {

@@ -340,3 +340,16 @@ fn the_chart_of_full_games_by_temperature_looks_as_it_should() {
     let written = write(&run_dir, &store).expect("a report");
     insta::assert_snapshot!("temperature.svg", read(&written.charts.join("full-games-by-temperature.svg")));
 }
+
+#[test]
+fn a_run_with_tainted_artifacts_says_so_above_all_else() {
+    let dir = folder();
+    let refusal = crate::taint::Refusal { gate: "overfit".into(), message: "it did not <learn>".into() };
+    let Fixture { run_dir, store } = run(dir.path(), &[experiment(40)], &Wish { despite: vec![refusal], ..Wish::default() });
+    let written = write(&run_dir, &store).expect("a report");
+    let (html, markdown) = (read(&written.html), read(&written.markdown));
+    let said = "Tainted: trained although the gate `overfit` refused: it did not <learn>";
+    assert!(markdown.lines().take(6).any(|line| line == format!("> **{said}**")), "{}", &markdown[..400]);
+    let at = html.find(&said.replace('<', "&lt;").replace('>', "&gt;")).expect("the page says it");
+    assert!(at < html.find("<h1>").expect("a heading"));
+}

@@ -10,6 +10,7 @@ use super::published::set_by;
 use super::results::{Measured, Point, Results, State};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::MeasuredCheckpoint;
+use crate::taint;
 use crate::text::{self, plural, si, thousands};
 
 pub(crate) use corpus::{exact_share, known, known_share};
@@ -161,7 +162,13 @@ fn rules(score: &Measured) -> Option<String> {
     (!rules.is_empty()).then(|| format!("Its first choice was legal where a rule was called for: {}.", rules.join(", ")))
 }
 
-/// What stands above everything else: why the numbers below may not be what they seem.
+/// What was made although a gate refused, as the artifacts themselves say.
+pub(crate) fn tainted(results: &Results) -> Vec<String> {
+    let made = results.nodes.iter().filter_map(|outcome| Some((outcome, outcome.made_by.as_ref()?)));
+    taint::sentences(made.map(|(outcome, made_by)| (outcome.node.stage.as_str(), made_by.despite.as_slice())))
+}
+
+/// What stands above all figures: why the numbers below may not be what they seem.
 pub(crate) fn warnings(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
     let set = set_by(&results.run);
@@ -191,7 +198,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
         said.push("A training is not finished: its curves end where it is now.".to_owned());
     }
     said.extend(corpus::warnings(results));
-    said.extend(taint(results));
+    said.extend(unclean(results));
     said
 }
 
@@ -201,7 +208,7 @@ fn was(nodes: u64) -> String {
 
 /// Artifacts made from files that nobody can go back to, or from others than the run's: the commit is that of the folder
 /// where the run was started, which holds the experiment.
-fn taint(results: &Results) -> Vec<String> {
+fn unclean(results: &Results) -> Vec<String> {
     let dirty = |git: &str| git.contains("dirty") || git.ends_with('+');
     let mut said = Vec::new();
     if dirty(&results.run.git) {

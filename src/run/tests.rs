@@ -1,5 +1,7 @@
 //! What is kept, made, failed, skipped and left, on a small diamond of stages.
 
+mod despite;
+
 use super::*;
 use crate::plan::{Artifact, Cx, Handle, Stage};
 use crate::progress::Progress;
@@ -36,9 +38,17 @@ fn add(plan: &mut Plan, name: &str, after: &[Handle<Folder>]) -> Handle<Folder> 
 }
 
 fn go(plan: &Plan, store: &Store, keep_going: bool, work: &mut Workshop) -> Vec<String> {
+    told(plan, &go_despite(plan, store, keep_going, &[], work))
+}
+
+fn go_despite(plan: &Plan, store: &Store, keep_going: bool, gates: &[&str], work: &mut Workshop) -> Run {
     let stop = AtomicBool::new(false);
-    let options = Options { wait: Wait::Yes, force: BTreeSet::new(), until: None, keep_going, stop: &stop };
-    let run = run(plan, store, work, &options, &|_| ()).expect("the store works");
+    let despite = gates.iter().map(|&gate| gate.to_owned()).collect();
+    let options = Options { wait: Wait::Yes, force: BTreeSet::new(), until: None, keep_going, despite, stop: &stop };
+    run(plan, store, work, &options, &|_| ()).expect("the store works")
+}
+
+fn told(plan: &Plan, run: &Run) -> Vec<String> {
     let name = |key| plan.node(key).expect("in the plan").label.replace("step ", "");
     run.outcomes
         .iter()

@@ -63,6 +63,12 @@ impl Lines {
                 let hint = hint.as_ref().map(|hint| format!("         {}: {hint}", paint.bold("hint")));
                 std::iter::once(failed).chain(hint).collect()
             }
+            Event::PassedOver { key, message } => {
+                vec![
+                    format!("{}  {}  {message}", paint.red("refused"), self.label(*key)),
+                    format!("         {}: all that is made after it says so", paint.yellow("passed over")),
+                ]
+            }
             Event::Skipped { keys, because } => {
                 let names: Vec<&str> = keys.iter().take(NAMED).map(|key| self.name(*key)).collect();
                 let more = if keys.len() > NAMED { format!(" and {} more", keys.len() - NAMED) } else { String::new() };

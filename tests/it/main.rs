@@ -6,6 +6,7 @@ mod archive;
 mod bench;
 mod cache;
 mod damage;
+mod despite;
 mod download;
 mod errors;
 mod experiments;

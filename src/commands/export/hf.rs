@@ -117,8 +117,8 @@ fn make(wanted: &Wanted, store: &Store, machine: &Machine, paint: Paint) -> Resu
     let trained: Handle<Trained> = serde_json::from_value(json!({ "artifact": wanted.trained.key }))?;
     let key = plan.add(ExportHf { trained, checkpoint: wanted.checkpoint }, &[]).key();
     let stop = AtomicBool::new(false);
-    let options =
-        Options { wait: Wait::Yes, force: std::collections::BTreeSet::new(), until: None, keep_going: false, stop: &stop };
+    let none = std::collections::BTreeSet::new;
+    let options = Options { wait: Wait::Yes, force: none(), until: None, keep_going: false, despite: none(), stop: &stop };
     let progress = Progress::new(&plan, paint);
     // A failure is told once, where the command ends.
     let tell = |event: &Event| {
