@@ -31,8 +31,8 @@ fn a_gate_that_is_passed_over_taints_all_that_is_made_after_it_for_good() {
     lab.philidor(&["run", "tiny.toml", "-S", HARD]).ended(4);
 
     // Without the gate the training is kept, and so is its taint.
-    let reused = lab.philidor(&["run", "tiny.toml"]).ended(0);
-    assert!(reused.stderr.contains(tainted), "{}", reused.stderr);
+    let again = lab.philidor(&["run", "tiny.toml"]).ended(0);
+    assert!(again.stderr.contains(tainted), "{}", again.stderr);
     assert!(text(&lab, "report.md").contains(tainted));
     assert!(lab.philidor(&["show", "tiny"]).ended(0).stdout.contains(tainted));
 }
