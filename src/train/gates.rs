@@ -44,7 +44,7 @@ pub fn initial_range(gate: InitialLoss) -> [f64; 2] {
 
 /// # Errors
 ///
-/// [`Exit::Refused`](crate::error::Exit::Refused) where the loss is out of range, with what that usually means.
+/// [`Exit::Refused`] where the loss is out of range, with what that usually means.
 pub fn judge_initial(loss: f64, gate: InitialLoss) -> Result<()> {
     let [low, high] = initial_range(gate);
     if (low..=high).contains(&loss) {
@@ -65,7 +65,7 @@ pub fn judge_initial(loss: f64, gate: InitialLoss) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Exit::Refused`](crate::error::Exit::Refused) where its loss is half a nat below that of guessing: chance moves the mean over
+/// [`Exit::Refused`] where its loss is half a nat below that of guessing: chance moves the mean over
 /// a batch by some hundredths, and a model that sees its targets is a nat and more below.
 pub fn judge_first(loss: f64) -> Result<()> {
     let chance = (VOCABULARY_SIZE as f64).ln();
@@ -93,7 +93,7 @@ pub struct Overfitted {
 ///
 /// # Errors
 ///
-/// [`Exit::Refused`](crate::error::Exit::Refused) where all steps did not reach it.
+/// [`Exit::Refused`] where all steps did not reach it.
 pub fn overfit(
     config: &TrainConfig,
     model: &ModelConfig,
