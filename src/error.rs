@@ -139,6 +139,12 @@ pub fn exit_of(error: &anyhow::Error) -> Exit {
     error.chain().find_map(|cause| cause.downcast_ref::<Fixable>()).map_or(Exit::Failed, |fixable| fixable.exit)
 }
 
+/// The message of a panic, as far as it is text.
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("it panicked without a message").to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Exit, Fixable, exit_of, hint_of};
+use crate::error::{Exit, Fixable, exit_of, hint_of, panic_text};
 use crate::growth;
 use crate::plan::{Node, Plan};
 use crate::progress::{Measured, Tick};
@@ -289,12 +289,6 @@ fn record(measured: &mut Vec<Measured>, figure: &Measured) {
         Some(known) => known.clone_from(figure),
         None => measured.push(figure.clone()),
     }
-}
-
-/// The message of a panic, as far as it is text.
-pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("it panicked without a message").to_owned()
 }
 
 /// An error as what a node's failure shows: the chain in one line, the hint and exit code of its [`Fixable`].

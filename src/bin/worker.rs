@@ -12,14 +12,14 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
-use philidor::error::{Exit, Fixable};
+use philidor::error::{Exit, Fixable, panic_text};
 use philidor::machine::Machine;
 use philidor::model::device::{self, Description};
 use philidor::model::libtorch;
 use philidor::plan::{Cx, Stage as _};
 use philidor::progress::{Progress, Tick, silent};
 use philidor::ranks::{Alone, Ranks};
-use philidor::run::{failure_of, panic_text};
+use philidor::run::failure_of;
 use philidor::stages;
 use philidor::store::{MadeBy, Store};
 use philidor::train;

@@ -44,8 +44,11 @@ pub struct State {
 pub fn save(out: &Path, trainer: &Trainer, state: State) -> Result<()> {
     let whole = folder(out, state.step);
     let part = whole.with_extension("part");
-    for old in [&part, &whole] {
-        if old.exists() {
+    fs_err::create_dir_all(out.join(FOLDER))?;
+    // What an earlier save had no room for takes none from this one.
+    for entry in fs_err::read_dir(out.join(FOLDER))? {
+        let old = entry?.path();
+        if old == whole || old.extension().is_some_and(|extension| extension == "part") {
             fs_err::remove_dir_all(old)?;
         }
     }

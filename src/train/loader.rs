@@ -21,6 +21,7 @@ use super::copies::Copies;
 use super::rows::{Rows, Scratch};
 use super::slot::Slot;
 use super::windows::{Batch, Windows};
+use crate::error::panic_text;
 
 /// One in use, the others ahead; on CUDA three may be on their way to the device for a moment.
 const SLOTS: usize = 4;
@@ -94,10 +95,7 @@ fn fill_ahead(rows: &Rows, first: u64, empty: &Receiver<Slot>, full: &SyncSender
     for (mut slot, number) in empty.iter().zip(first..) {
         let filled = catch_unwind(AssertUnwindSafe(|| slot.fill(rows, number, &mut scratch)));
         let failed = filled.is_err();
-        let told = filled.map(|()| slot).map_err(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-            text.unwrap_or("a panic without a message").to_owned()
-        });
+        let told = filled.map(|()| slot).map_err(|panic| panic_text(&*panic));
         if full.send(told).is_err() || failed {
             return;
         }

@@ -7,17 +7,14 @@ use tch::Device;
 
 use super::config::TrainConfig;
 use super::needs;
-use crate::error::Fixable;
+use crate::error::{Fixable, panic_text};
 use crate::memory::{self, Room};
 use crate::model::config::ModelConfig;
 use crate::model::shim;
 
 /// Turns the panics of tch's plain methods, which are libtorch's errors, into errors.
 pub(super) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(anyhow!("{}", text.unwrap_or("a panic without a message")))
-    })
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(anyhow!(panic_text(&*panic))))
 }
 
 /// Does some work of a training, panics of tch's plain methods caught.

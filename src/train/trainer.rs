@@ -154,7 +154,8 @@ impl<'a> Trainer<'a> {
             let text = format!("the loss is `{loss}` and the gradient norm `{gradient_norm}` at step {step}, {of}");
             return Err(Fixable::failed(text).hint("lower train.learning_rate.peak, or make its warmup longer").into());
         }
-        match limits {
+        // Under `skip` the device has decided, in float32.
+        match limits.filter(|_| !self.skips()) {
             Some(most) if loss > most.loss || gradient_norm > most.norm => Err(Fixable::failed(format!(
                 "step {step} is a spike: its loss is `{loss:.4}`, and up to {:.4} is expected; its gradient norm `{gradient_norm:.4}`, \
                  and up to {:.4}; {of}",
@@ -176,8 +177,7 @@ impl<'a> Trainer<'a> {
         }
         let (gradients, mean) = self.exchange.sum(gradients, mean)?;
         let norm = self.optimiser.clip(&gradients)?;
-        let skips = self.config.spikes.is_some_and(|spikes| spikes.then == OnSpike::Skip);
-        let skip = limits.filter(|_| skips).map(|limits| limits.exceeded(&mean, &norm)).transpose()?;
+        let skip = limits.filter(|_| self.skips()).map(|limits| limits.exceeded(&mean, &norm)).transpose()?;
         self.optimiser.step(&gradients, rate, skip.as_ref())?;
         drop(gradients);
         if let Some(average) = &self.average {
@@ -185,6 +185,10 @@ impl<'a> Trainer<'a> {
         }
         let numbers: Vec<Tensor> = [Some(mean), Some(norm), skip].into_iter().flatten().collect();
         Ok(Tensor::f_stack(&numbers, 0)?)
+    }
+
+    fn skips(&self) -> bool {
+        self.config.spikes.is_some_and(|spikes| spikes.then == OnSpike::Skip)
     }
 
     /// The gradients of one forward pass, and its share of the mean loss over all targets of the step.

@@ -32,15 +32,7 @@ fn a_training_on_packed_games_is_interrupted_and_resumed_to_the_same_bytes_and_t
                 stop.store(asked.fetch_add(1, Ordering::Relaxed) >= at, Ordering::Relaxed);
                 start.elapsed()
             };
-            let session = Session {
-                device: Device::Cpu,
-                threads: 1,
-                checkpoint_every: Duration::from_hours(1),
-                from: None,
-                clock: &clock,
-                progress: Progress::new(&tell, &stop),
-                ranks: &Alone,
-            };
+            let session = Session { progress: Progress::new(&tell, &stop), ..session(&clock) };
             assert_eq!(train(&config, &MODEL, tokens, out.path(), session).is_ok(), at == u64::MAX);
         }
         files(out.path())
@@ -87,15 +79,7 @@ fn too_few_tokens_are_told_by_the_side_that_lacks_them() {
             let out = tempfile::tempdir().expect("a folder");
             let start = Instant::now();
             let clock = || start.elapsed();
-            let session = Session {
-                device: Device::Cpu,
-                threads: 1,
-                checkpoint_every: Duration::ZERO,
-                from: None,
-                clock: &clock,
-                progress: silent(),
-                ranks: &Alone,
-            };
+            let session = Session { checkpoint_every: Duration::ZERO, ..session(&clock) };
             let error = train(&config, &MODEL, tokens, out.path(), session).expect_err("too few");
             assert!(format!("{error:#}").starts_with(&format!("drawing {side} windows: ")), "{error:#}");
             let hint = crate::error::hint_of(&error).expect("a next step");

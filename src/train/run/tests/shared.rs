@@ -20,23 +20,15 @@ fn config() -> TrainConfig {
 
 /// What one rank does: `stop_after` looks at the clock it is asked to stop, where a number is given.
 fn train_as(ranks: &dyn Ranks, config: &TrainConfig, out: &Path, stop_after: Option<u64>) -> Result<()> {
-    let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
+    let tokens = tokens();
+    let tokens = sides(&tokens);
     let (start, asked, stop) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
     let clock = || {
         stop.store(stop_after.is_some_and(|at| asked.fetch_add(1, Ordering::Relaxed) >= at), Ordering::Relaxed);
         start.elapsed()
     };
     let tell = |_: Tick| ();
-    let session = Session {
-        device: Device::Cpu,
-        threads: 1,
-        checkpoint_every: Duration::from_hours(1),
-        from: None,
-        clock: &clock,
-        progress: Progress::new(&tell, &stop),
-        ranks,
-    };
+    let session = Session { progress: Progress::new(&tell, &stop), ranks, ..session(&clock) };
     train(config, &MODEL, tokens, out, session)
 }
 

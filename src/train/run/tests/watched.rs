@@ -38,7 +38,7 @@ fn spikes_are_skipped_counted_and_the_same_after_interruptions() {
 fn a_skipped_step_changes_no_weight_no_moment_and_no_average() {
     let config = jumpy(OnSpike::Skip);
     let decoder = Decoder::new(&MODEL, 5, Device::Cpu).expect("the CPU has memory");
-    let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
+    let tokens = tokens();
     let mut trainer = Trainer::new(&config, decoder, &tokens, 40).expect("enough tokens");
     let state = |trainer: &Trainer| -> Vec<tch::Tensor> {
         let [first, second] = trainer.optimiser.moments();
@@ -100,15 +100,7 @@ fn a_first_loss_below_chance_is_refused_as_a_leak() {
     let tokens = TrainingTokens { train: (&[7; 100]).into(), validation: (&[7; 100]).into() };
     let start = Instant::now();
     let clock = || start.elapsed();
-    let session = Session {
-        device: Device::Cpu,
-        threads: 1,
-        checkpoint_every: Duration::from_hours(1),
-        from: None,
-        clock: &clock,
-        progress: silent(),
-        ranks: &Alone,
-    };
+    let session = session(&clock);
     let error = train(&config(), &model, tokens, folder.path(), session).expect_err("a leak");
     assert_eq!(exit_of(&error), Exit::Refused, "{error:#}");
     assert!(error.to_string().starts_with("the loss of the first step is `"), "{error}");
@@ -117,8 +109,8 @@ fn a_first_loss_below_chance_is_refused_as_a_leak() {
 #[test]
 fn each_lap_tells_its_share_of_the_one_measured_matmul_rate() {
     let folder = tempfile::tempdir().expect("a folder");
-    let tokens: Vec<u16> = (0..400_u32).map(|at| (at * at % 1971) as u16).collect();
-    let tokens = TrainingTokens { train: (&tokens[..300]).into(), validation: (&tokens[300..]).into() };
+    let tokens = tokens();
+    let tokens = sides(&tokens);
     let (start, stop, told) = (Instant::now(), AtomicBool::new(false), std::sync::Mutex::new(Vec::new()));
     let clock = || start.elapsed();
     let tell = |tick: Tick| {
@@ -128,15 +120,7 @@ fn each_lap_tells_its_share_of_the_one_measured_matmul_rate() {
             told.lock().expect("no holder panics").push((step, value));
         }
     };
-    let session = Session {
-        device: Device::Cpu,
-        threads: 1,
-        checkpoint_every: Duration::from_hours(1),
-        from: None,
-        clock: &clock,
-        progress: Progress::new(&tell, &stop),
-        ranks: &Alone,
-    };
+    let session = Session { progress: Progress::new(&tell, &stop), ..session(&clock) };
     let config = TrainConfig { length: Length::Steps(45), ..config() };
     train(&config, &MODEL, tokens, folder.path(), session).expect("trained");
     let device: serde_json::Value = crate::train::files::read_json(&folder.path().join("device.json")).expect("written");
