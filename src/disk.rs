@@ -1,9 +1,54 @@
-//! How much room a file system has. A leaf: it knows nobody.
+//! Files that are whole or absent under their names, and how much room a file system has. A leaf: it knows nobody.
 
 use std::ffi::CString;
+use std::io::Write as _;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use fs_err as fs;
+
+/// The extension of a file that is being written, and that nobody reads: a process killed meanwhile leaves it behind.
+const UNFINISHED: &str = "tmp";
+
+/// Writes a file that is whole or absent under its name, even after a power cut.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    make_whole(path, |unfinished| Ok(fs::File::create(unfinished)?.write_all(bytes)?))
+}
+
+/// Lets `write` make a file under another name, and gives it its own once all of it is on the disk.
+///
+/// # Errors
+///
+/// Those of `write` and of the system; half a file is of no use then, and is removed.
+pub fn make_whole(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let unfinished = unfinished(path);
+    let written = write(&unfinished).and_then(|()| Ok(fs::File::open(&unfinished)?.sync_all()?));
+    if let Err(error) = written {
+        fs::remove_file(&unfinished).ok();
+        return Err(error);
+    }
+    fs::rename(&unfinished, path)?;
+    sync_dir(path.parent().expect("a file lies in a folder"))
+}
+
+/// Where this process writes a file until it is whole.
+pub fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.file_name().expect("a file has a name").to_owned();
+    name.push(format!(".{}.{UNFINISHED}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Brings the names in a folder to the disk.
+pub fn sync_dir(dir: &Path) -> Result<()> {
+    Ok(fs::File::open(dir)?.sync_all()?)
+}
+
+/// Whether a file was being written when its process ended.
+pub fn is_unfinished(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == UNFINISHED)
+}
 
 /// Bytes that may still be written where `path` lies, which must exist; `None` where the system does not tell.
 #[expect(unsafe_code, reason = "the standard library does not tell the free space of a file system")]
@@ -18,6 +63,20 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_could_not_be_made_leaves_the_older_one_and_nothing_beside_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a.json");
+        write_whole(&path, b"old").expect("there is room");
+        let refused = make_whole(&path, |unfinished| {
+            fs::write(unfinished, b"ne")?;
+            anyhow::bail!("no room")
+        });
+        assert_eq!(refused.expect_err("it was refused").to_string(), "no room");
+        assert_eq!(fs::read(&path).expect("it is there"), b"old");
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1);
+    }
 
     #[test]
     fn a_folder_has_room_and_what_is_not_there_has_none() {

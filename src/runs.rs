@@ -7,10 +7,10 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::disk::write_whole;
 use crate::error::Fixable;
 use crate::plan::{Node, Plan};
 use crate::run::{Outcome, Run};
-use crate::store::write_whole;
 
 /// `run.json`: which run this is, and on what it ran.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -16,6 +16,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::disk::{is_unfinished, sync_dir, write_whole};
 use crate::error::{Exit, Fixable};
 pub use crate::key::Key;
 use crate::progress::Measured;
@@ -361,6 +362,11 @@ fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest
             sync_dir(&path)?;
             continue;
         }
+        if is_unfinished(&path) {
+            // What a process was writing when it was killed is no part of what the next one made.
+            fs::remove_file(&path)?;
+            continue;
+        }
         let file = fs::File::open(&path)?;
         file.sync_all()?;
         let mut hasher = blake3::Hasher::new();
@@ -369,21 +375,4 @@ fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest
         files.insert(name, FileDigest { bytes: file.metadata()?.len(), blake3: hasher.finalize().to_hex().to_string() });
     }
     Ok(())
-}
-
-/// Writes a file that is whole or absent under its name, even after a power cut.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let dir = path.parent().expect("a file lies in a folder");
-    let mut name = path.file_name().expect("a file has a name").to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let partial = dir.join(name);
-    let mut file = fs::File::create(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&partial, path)?;
-    sync_dir(dir)
-}
-
-fn sync_dir(dir: &Path) -> Result<()> {
-    Ok(fs::File::open(dir)?.sync_all()?)
 }

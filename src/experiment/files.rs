@@ -9,7 +9,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::config::Source;
-use crate::store;
+use crate::disk;
 
 use super::source::Place;
 
@@ -111,7 +111,7 @@ impl Files {
     fn remember(&self, remembered: &BTreeMap<String, Remembered>) {
         let folder = self.memory.parent().expect("the memory lies in the store");
         if let (Ok(()), Ok(json)) = (fs::create_dir_all(folder), serde_json::to_vec_pretty(remembered)) {
-            store::write_whole(&self.memory, &json).ok();
+            disk::write_whole(&self.memory, &json).ok();
         }
     }
 }

@@ -140,20 +140,12 @@ impl Weights {
 
 /// Writes named tensors as safetensors beside `path`, and renames once they are on the disk.
 pub fn write_tensors(path: &Path, named: &[(String, &Tensor)]) -> Result<()> {
-    let part = path.with_extension("safetensors.part");
     let here: Vec<(&str, Tensor)> = named
         .iter()
         .map(|(name, tensor)| Ok((name.as_str(), tensor.f_detach()?.f_to_device(Device::Cpu)?.f_contiguous()?)))
         .collect::<Result<_>>()?;
-    let written = Tensor::write_safetensors(&here, &part).map_err(|error| refusal(error.into()));
-    if let Err(error) = written.and_then(|()| Ok(fs_err::File::open(&part)?.sync_all()?)) {
-        // Half a file is of no use, and takes the room that the user has to make.
-        fs_err::remove_file(&part).ok();
-        return Err(error).with_context(|| unwritten(path, named));
-    }
-    fs_err::rename(&part, path)?;
-    let dir = path.parent().expect("a file lies in a folder");
-    Ok(fs_err::File::open(dir)?.sync_all()?)
+    let write = |unfinished: &Path| Tensor::write_safetensors(&here, unfinished).map_err(|error| refusal(error.into()));
+    disk::make_whole(path, write).with_context(|| unwritten(path, named))
 }
 
 /// What could not be written, the room that it takes and the room that there is.
@@ -199,7 +191,7 @@ mod tests {
             assert!(error.contains(named), "{error}");
         }
         // Where the disk is full, what was there stays, and nothing half-written beside it.
-        let part = dir.path().join("w.safetensors.part");
+        let part = disk::unfinished(&path);
         std::os::unix::fs::symlink("/dev/full", &part)?;
         let error = again.weights().write(&path).expect_err("there is no room");
         assert_eq!(crate::error::io_kind(&error), Some(ErrorKind::StorageFull), "{error:#}");

@@ -11,9 +11,10 @@ use serde_json::json;
 use tch::{Device, TchError};
 
 use super::best::{self, Best};
-use super::files::{CURVE, SPEED, VALIDATION, read_json, sync_dir, write_json};
+use super::files::{CURVE, SPEED, VALIDATION, read_json, write_json};
 use super::trainer::Trainer;
 use super::watch::Watch;
+use crate::disk::sync_dir;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::reading::Reading;
+use crate::disk;
 
 pub const CURVE: &str = "curve.jsonl";
 pub const VALIDATION: &str = "validation.jsonl";
@@ -114,20 +115,11 @@ pub fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
 
 /// Writes a JSON document, whole or absent under its name.
 pub fn write_json(path: &Path, document: &impl Serialize) -> Result<()> {
-    let dir = path.parent().expect("a file lies in a folder");
-    let mut file = tempfile::NamedTempFile::new_in(dir).with_context(|| format!("writing in `{}`", dir.display()))?;
-    serde_json::to_writer_pretty(&mut file, document)?;
-    file.write_all(b"\n")?;
-    file.as_file().sync_all()?;
-    file.persist(path).with_context(|| format!("writing `{}`", path.display()))?;
-    sync_dir(dir)
+    let mut text = serde_json::to_vec_pretty(document)?;
+    text.push(b'\n');
+    disk::write_whole(path, &text).with_context(|| format!("writing `{}`", path.display()))
 }
 
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&fs_err::read(path)?).with_context(|| format!("reading `{}`", path.display()))
-}
-
-/// Brings the names in a folder to the disk.
-pub fn sync_dir(dir: &Path) -> Result<()> {
-    Ok(File::open(dir)?.sync_all()?)
 }

@@ -130,6 +130,21 @@ fn killed_at_random_steps_a_training_leaves_the_bytes_of_an_undisturbed_one() {
 }
 
 #[test]
+fn what_a_killed_worker_was_writing_is_no_part_of_what_the_next_one_made() {
+    let lab = Lab::new();
+    let (mut run, worker) = training(&lab, 5);
+    signal(worker, "KILL");
+    run.wait().expect("it ends by itself");
+    let part = lab.artifacts("train", "part").remove(0);
+    for half in ["best.json.77.tmp", "snapshots/step-00000001.safetensors.77.tmp"] {
+        std::fs::write(part.join(half), b"{").expect("written");
+    }
+    lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
+    let kept: Vec<PathBuf> = store(&lab).into_keys().filter(|path| path.starts_with("train")).collect();
+    assert!(kept.iter().all(|path| path.extension().is_some_and(|extension| extension != "tmp")), "{kept:?}");
+}
+
+#[test]
 fn a_worker_killed_in_the_midst_of_a_node_fails_that_node_and_the_run_goes_on_later() {
     let lab = Lab::new();
     let (run, worker) = training(&lab, 5);

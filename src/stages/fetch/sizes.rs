@@ -10,9 +10,10 @@ use super::Fetch;
 use crate::archive::mirror::Mirror;
 use crate::archive::sizes::{Seen, ask};
 use crate::corpus::config::Source;
+use crate::disk::write_whole;
 use crate::machine::Machine;
 use crate::plan::{Cost, Plan, Stage as _};
-use crate::store::{State, Store, write_whole};
+use crate::store::{State, Store};
 
 /// A plan does not wait longer for a mirror.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -5,10 +5,11 @@ use serde_json::json;
 use tch::Device;
 
 use super::{DONE, Run, Session, TrainingTokens};
+use crate::disk::sync_dir;
 use crate::model::decoder::Decoder;
 use crate::model::{device, shim};
 use crate::train::best::{Best, best_file};
-use crate::train::files::{CURVE, CurvePoint, SPEED, SpeedPoint, ema_file, read_lines, sync_dir, write_json};
+use crate::train::files::{CURVE, CurvePoint, SPEED, SpeedPoint, ema_file, read_lines, write_json};
 use crate::train::reading::{Reading, summary};
 use crate::train::speed::median;
 
