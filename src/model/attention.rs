@@ -2,7 +2,8 @@
 
 use tch::{Kind, Tensor};
 
-use super::layers::{Turn, linear};
+use super::layers::Turn;
+use super::linear::linear;
 use super::weights::Block;
 use crate::chess::vocabulary::BOS;
 

@@ -9,7 +9,8 @@ use super::attention::{Heads, Mask, attend, own_game};
 use super::cache::KvCache;
 use super::config::{ModelConfig, Precision};
 use super::init::init;
-use super::layers::{Rope, Turn, linear, rms_norm, swiglu};
+use super::layers::{Rope, Turn, rms_norm, swiglu};
+use super::linear::linear;
 use super::weights::Weights;
 use crate::error::Fixable;
 

@@ -3,6 +3,7 @@
 use tch::{Device, Kind, Tensor};
 
 use super::config::ModelConfig;
+use super::linear::linear;
 
 const NORM_EPS: f64 = 1e-6;
 const ROPE_THETA: f64 = 10_000.0;
@@ -16,11 +17,6 @@ pub(super) fn rms_norm(x_btc: &Tensor, weight_c: &Tensor) -> Tensor {
 pub(super) fn swiglu(x_btc: &Tensor, gate: &Tensor, up: &Tensor, down: &Tensor) -> Tensor {
     let hidden = linear(x_btc, gate).silu() * linear(x_btc, up);
     linear(&hidden, down)
-}
-
-/// `x · weightᵀ`, without a bias.
-pub(super) fn linear(x: &Tensor, weight: &Tensor) -> Tensor {
-    x.linear::<&Tensor>(weight, None)
 }
 
 /// Rotary positions (Su et al. 2021, <https://arxiv.org/abs/2104.09864>): dimensions i and i + d/2 of a head turn together,

@@ -14,6 +14,7 @@ mod init;
 mod laws;
 mod layers;
 pub mod libtorch;
+pub(crate) mod linear;
 #[cfg(test)]
 pub(crate) mod reference;
 pub mod shim;
