@@ -41,8 +41,8 @@ pub struct Trained {
 impl Stage for Train {
     const NAME: &'static str = "train";
     // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed. 3: a step that accumulates has
-    // the windows that it has in one pass.
-    const VERSION: u32 = 3;
+    // the windows that it has in one pass. 4: float32 on a CPU by other kernels, which round otherwise.
+    const VERSION: u32 = 4;
     const RESUMES: bool = true;
     type Output = Trained;
 
