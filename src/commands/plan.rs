@@ -92,16 +92,16 @@ fn show(session: &Session, lines: &[Line], all: bool, paint: Paint) -> Result<()
     answer(headline(session, lines, paint))?;
     let fold = lines.len() > LONG && !all;
     let width = lines.iter().map(|line| line.node.label.len()).max().unwrap_or(0).min(48);
-    let mut rest = lines;
-    while let Some(first) = rest.first() {
-        let alike = rest.iter().take_while(|line| line.is_like(first)).count();
-        let told = if fold && alike > 1 {
-            let seconds: f64 = rest[..alike].iter().filter_map(|line| line.estimate).map(|estimate| estimate.seconds).sum();
-            let label = format!("{} × {}", first.node.stage, thousands(alike as u64));
-            rest = &rest[alike..];
+    let mut rest: Vec<&Line> = lines.iter().collect();
+    while let Some(&first) = rest.first() {
+        let alike: Vec<&Line>;
+        (alike, rest) =
+            if fold { rest.into_iter().partition(|line| line.is_like(first)) } else { (vec![first], rest.split_off(1)) };
+        let told = if alike.len() > 1 {
+            let seconds: f64 = alike.iter().filter_map(|line| line.estimate).map(|estimate| estimate.seconds).sum();
+            let label = format!("{} × {}", first.node.stage, thousands(alike.len() as u64));
             line(first, session, &format!("{label:<width$}            "), &takes(seconds), paint)
         } else {
-            rest = &rest[1..];
             let label = format!("{:<width$}  {}", first.node.label, paint.dim(&first.node.key.to_string()));
             line(first, session, &label, &first.estimate.map_or_else(String::new, |estimate| takes(estimate.seconds)), paint)
         };

@@ -1,52 +1,34 @@
 //! Does a model play what people play? Its most likely tokens against the move that the human made.
 
-use anyhow::Result;
-
-use crate::progress::Progress;
-
-use super::positions::{self, ValidationGames, prompt};
-use super::predictor::Predictor;
-use super::sampling::rank;
+use super::Measured;
+use super::answers::Answers;
 use super::score::Value;
-use super::{Measured, batched};
 
 pub(super) const VERSION: u32 = 1;
 
 /// `top1` and `top5`: how often the human move is the most likely token, or one of the five. Equal logits rank by
 /// the token's number.
-pub(super) fn measure(
-    predictor: &dyn Predictor,
-    games: &ValidationGames,
-    positions: u32,
-    seed: u64,
-    progress: &Progress,
-) -> Result<Measured> {
-    let drawn = positions::draw(games, seed, positions)?;
-    let prompts: Vec<_> = drawn.iter().map(|&at| prompt(games.before(at), predictor.context())).collect();
-    let (mut first, mut fifth) = (0, 0);
-    batched::ask(predictor, &prompts, progress, |item, logits| {
-        let rank = rank(logits, games.human(drawn[item]));
-        first += u64::from(rank < 1);
-        fifth += u64::from(rank < 5);
-        Ok(())
-    })?;
-    let n = u64::from(positions);
+pub(super) fn of(answers: &Answers, positions: u32) -> Measured {
+    let rows = &answers.rows[..answers.rows.len().min(positions as usize)];
+    let within = |most: u16| rows.iter().filter(|row| row.rank < most).count() as u64;
+    let (first, fifth, n) = (within(1), within(5), rows.len() as u64);
     let values = [Value::share("top1", first, n), Value::share("top5", fifth, n)].into_iter().flatten().collect();
     let counts = [("top1", first), ("top5", fifth), ("positions", n)].map(|(kind, n)| (kind.to_owned(), n)).into();
-    Ok(Measured { values, counts, games: Vec::new() })
+    Measured { values, counts, games: Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::fakes;
+    use super::super::metric::Metric;
+    use super::super::positions::{self, ValidationGames};
+    use super::super::predictor::Predictor;
     use super::*;
-    use crate::progress::silent;
 
     const POSITIONS: u32 = 400;
 
     fn score(predictor: &dyn Predictor) -> Measured {
-        let games = fakes::games();
-        measure(predictor, &ValidationGames::new(fakes::slices(&games)), POSITIONS, 5, &silent()).expect("games to measure on")
+        fakes::measured(predictor, &fakes::games(), &Metric::Agreement { positions: POSITIONS, seed: 5 })
     }
 
     #[test]

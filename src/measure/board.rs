@@ -6,10 +6,13 @@ use shakmaty::{Chess, Move, Position as _};
 use crate::chess::replay::{Ending, Illegal, classify};
 use crate::chess::vocabulary::uci;
 
-use super::positions::{Position, ValidationGames};
+#[cfg(test)]
+use super::positions::Position;
+use super::positions::ValidationGames;
 
 impl ValidationGames<'_> {
     /// The board in a position.
+    #[cfg(test)]
     pub(super) fn board(&self, position: Position) -> Result<Chess> {
         let mut board = Chess::default();
         for &token in self.before(position) {
@@ -30,6 +33,7 @@ impl ValidationGames<'_> {
     }
 }
 
+#[cfg(test)]
 fn play(board: &mut Chess, token: u16) -> Result<()> {
     let human = legal(board, token)?;
     board.play_unchecked(human);

@@ -8,7 +8,7 @@ use crate::model::cache::KvCache;
 use crate::model::config::Precision;
 use crate::model::decoder::Decoder;
 
-use super::predictor::{Logits, Predictor, Session};
+use super::predictor::{Logits, Predictor, Prompt, Session, ask_last};
 
 impl Predictor for Decoder {
     fn context(&self) -> usize {
@@ -30,41 +30,51 @@ impl Predictor for Decoder {
         }
     }
 
-    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
-        let longest = prompts.iter().map(|prompt| prompt.len()).max().unwrap_or(0);
+    fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
+        let longest = prompts.iter().map(|prompt| prompt.tokens.len()).max().unwrap_or(0);
         ensure!(
-            longest <= self.context() && prompts.iter().all(|prompt| !prompt.is_empty()),
+            longest <= self.context() && prompts.iter().all(|prompt| !prompt.tokens.is_empty()),
             "prompts must hold 1 to {} tokens",
             self.config().context
         );
         let mut tokens = vec![i64::from(PAD); prompts.len() * longest];
-        for (row, prompt) in tokens.chunks_exact_mut(longest.max(1)).zip(prompts) {
-            row.iter_mut().zip(*prompt).for_each(|(place, &token)| *place = i64::from(token));
+        let mut places = Vec::new();
+        for (row, (shown, prompt)) in tokens.chunks_exact_mut(longest.max(1)).zip(prompts).enumerate() {
+            shown.iter_mut().zip(prompt.tokens).for_each(|(place, &token)| *place = i64::from(token));
+            ensure!(prompt.asked.iter().all(|&at| (at as usize) < prompt.tokens.len()), "a place beyond the end of its prompt");
+            places.extend(prompt.asked.iter().map(|&at| (row * longest) as i64 + i64::from(at)));
         }
-        let lengths: Vec<i64> = prompts.iter().map(|prompt| prompt.len() as i64).collect();
         let tokens_bt = Tensor::from_slice(&tokens).view([prompts.len() as i64, longest as i64]).to_device(self.device());
-        read(&no_grad(|| self.last_logits(&tokens_bt, &lengths)), prompts.len())
+        read(&no_grad(|| self.logits_at(&tokens_bt, &places)), places.len())
     }
 
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(Cached { decoder: self, cache: KvCache::new(self, sequences, length) }))
+        let cache = KvCache::new(self, sequences, length.min(self.context()));
+        Ok(Box::new(Cached { decoder: self, cache, sequences: vec![Vec::new(); sequences] }))
     }
 }
 
 struct Cached<'a> {
     decoder: &'a Decoder,
     cache: KvCache,
+    /// For what comes after the context is full: then each token moves the window, and with it all that is cached.
+    sequences: Vec<Vec<u16>>,
 }
 
 impl Session for Cached<'_> {
     fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
-        ensure!(self.cache.room() > 0, "the sequences are {} tokens long already", self.cache.lengths()[0]);
+        ensure!(tokens.len() == self.sequences.len(), "{} tokens for {} sequences", tokens.len(), self.sequences.len());
+        self.sequences.iter_mut().zip(tokens).for_each(|(sequence, &token)| sequence.push(token));
+        if self.cache.room() == 0 {
+            return ask_last(self.decoder, &self.sequences);
+        }
         let tokens: Vec<i64> = tokens.iter().copied().map(i64::from).collect();
         let tokens_b1 = Tensor::from_slice(&tokens).view([-1, 1]).to_device(self.decoder.device());
         read(&no_grad(|| self.decoder.step(&tokens_b1, &mut self.cache)), tokens.len())
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {
+        self.sequences = sequences.iter().map(|&sequence| std::mem::take(&mut self.sequences[sequence])).collect();
         let rows: Vec<i64> = sequences.iter().map(|&row| row as i64).collect();
         no_grad(|| self.cache.select(&rows));
         Ok(())
@@ -80,7 +90,7 @@ mod tests {
     use super::super::fakes::{self, Lawful};
     use super::super::metric::Metric;
     use super::super::positions::ValidationGames;
-    use super::super::{Measured, measure, protocol};
+    use super::super::{Measured, measure};
     use super::*;
     use crate::model::config::ModelConfig;
     use crate::progress::silent;
@@ -100,7 +110,7 @@ mod tests {
         let decoder = decoder();
         for temperature in [0.0, 1.0] {
             let metric = Metric::FullGames { games: 12, temperature, seed: 5 };
-            // Untrained, it would break the rules on the first move; held to them, it plays as long as its context.
+            // Untrained, it would break the rules on the first move; held to them, it plays on past its context.
             let [cached, whole] = [true, false].map(|cached| score(metric, &Lawful { inner: &decoder, cached }));
             assert_eq!(cached.games, whole.games, "at temperature {temperature}");
             assert!(cached.counts["limit"] > 6, "{:?}", cached.counts);
@@ -121,15 +131,16 @@ mod tests {
     }
 
     #[test]
-    fn the_protocol_names_the_precision_of_the_passes() {
-        let metric = Metric::Agreement { positions: 1, seed: 5 };
-        let precision = |of: Precision| protocol(&metric, "", &decoder().with_precision(of)).precision;
+    fn the_precision_named_is_that_of_the_passes() {
+        let precision = |of: Precision| Predictor::precision(&decoder().with_precision(of));
         assert_eq!([Precision::F32, Precision::Bf16].map(precision), ["f32", "bf16"]);
     }
 
     #[test]
     fn prompts_that_do_not_fit_are_an_error() {
-        assert!(decoder().predict(&[&[1; 49]]).is_err());
-        assert!(decoder().predict(&[&[1], &[]]).is_err());
+        let ask = |tokens: &[u16], asked: &[u32]| decoder().predict(&[Prompt { tokens, asked }]);
+        assert!(ask(&[1; 48], &[0, 47]).is_ok());
+        assert!(ask(&[1; 49], &[48]).is_err());
+        assert!(ask(&[1], &[1]).is_err() && ask(&[], &[]).is_err());
     }
 }

@@ -3,11 +3,15 @@
 use anyhow::Result;
 use shakmaty::{Chess, Position as _};
 
-use crate::chess::replay::legal_tokens;
+use crate::chess::replay::{Replay, legal_tokens};
 use crate::chess::vocabulary::{BOS, VOCABULARY_SIZE, parse, to_move};
+use crate::progress::silent;
 use crate::random::{below, stream, unit};
 
-use super::predictor::{Logits, Predictor, Recompute, Session};
+use super::metric::Metric;
+use super::positions::ValidationGames;
+use super::predictor::{Logits, Predictor, Prompt, Recompute, Session};
+use super::{Measured, measure};
 
 /// A predictor that is a function of the prompt.
 pub(super) struct Fake<F> {
@@ -39,14 +43,25 @@ impl<F: Fn(&[u16]) -> Vec<f32>> Predictor for Fake<F> {
         self.batch
     }
 
-    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
-        assert!(prompts.iter().all(|prompt| (1..=self.context).contains(&prompt.len())), "a prompt that does not fit");
-        Logits::new(prompts.iter().flat_map(|prompt| (self.answer)(prompt)).collect(), prompts.len())
+    fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
+        assert!(prompts.iter().all(|prompt| (1..=self.context).contains(&prompt.tokens.len())), "a prompt that does not fit");
+        let prefixes = prefixes(prompts);
+        Logits::new(prefixes.iter().flat_map(|prefix| (self.answer)(prefix)).collect(), prefixes.len())
     }
 
     fn session(&self, sequences: usize, _: usize) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(Recompute::new(self, sequences)))
     }
+}
+
+/// What stands before each answer.
+fn prefixes<'a>(prompts: &[Prompt<'a>]) -> Vec<&'a [u16]> {
+    prompts.iter().flat_map(|prompt| prompt.asked.iter().map(|&at| &prompt.tokens[..=at as usize])).collect()
+}
+
+/// Measures a predictor on games.
+pub(super) fn measured(predictor: &dyn Predictor, games: &[Vec<u16>], metric: &Metric) -> Measured {
+    measure(metric, predictor, &ValidationGames::new(slices(games)), &silent()).expect("games to measure on")
 }
 
 /// Knows nothing: every token is as likely.
@@ -109,7 +124,7 @@ impl Predictor for Rebatched<'_> {
         self.batch
     }
 
-    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
+    fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
         self.inner.predict(prompts)
     }
 
@@ -129,16 +144,15 @@ impl Predictor for Lawful<'_> {
         self.inner.context()
     }
 
-    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits> {
-        masked(&self.inner.predict(prompts)?, prompts)
+    fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
+        masked(&self.inner.predict(prompts)?, &prefixes(prompts))
     }
 
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
-        if !self.cached {
-            return Ok(Box::new(Recompute::new(self, sequences)));
-        }
+        let inner =
+            if self.cached { self.inner.session(sequences, length)? } else { Box::new(Recompute::new(self.inner, sequences)) };
         let prefixes = vec![Vec::new(); sequences];
-        Ok(Box::new(LawfulSession { inner: self.inner.session(sequences, length)?, prefixes }))
+        Ok(Box::new(LawfulSession { inner, prefixes }))
     }
 }
 
@@ -200,6 +214,23 @@ fn random_game(first: u16, index: u64) -> Vec<u16> {
     }
 }
 
+/// A random game that no rule has ended after so many plies.
+pub(super) fn endless_game(plies: usize) -> Vec<u16> {
+    let play = |index| {
+        let mut rng = stream(11, "endless games", index);
+        let (mut board, mut position, mut game, mut legal) = (Replay::default(), Chess::default(), Vec::new(), Vec::new());
+        while game.len() < plies && board.ended().is_none() {
+            legal_tokens(&position, &mut legal);
+            let token = legal[below(&mut rng, legal.len() as u64) as usize];
+            board.step(token).expect("a legal move");
+            position.play_unchecked(to_move(token, &position).expect("a legal move"));
+            game.push(token);
+        }
+        board.ended().is_none().then_some(game)
+    };
+    (0..).find_map(play).expect("some game goes on")
+}
+
 /// A game from its moves in UCI.
 pub(super) fn game(moves: &str) -> Vec<u16> {
     moves.split_whitespace().map(|text| parse(text).expect("in the vocabulary")).collect()
@@ -213,6 +244,6 @@ pub(super) fn slices(games: &[Vec<u16>]) -> Vec<&[u16]> {
 #[test]
 fn a_fake_asks_for_a_prompt_that_begins_a_game() {
     let games = games();
-    let logits = oracle(&games).predict(&[&[BOS, games[3][0]]]).expect("a known game");
+    let logits = oracle(&games).predict(&[Prompt { tokens: &[BOS, games[3][0]], asked: &[1] }]).expect("a known game");
     assert_eq!(super::sampling::argmax(logits.row(0)), games[3][1]);
 }

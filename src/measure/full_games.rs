@@ -13,13 +13,14 @@ use crate::random::{stream, unit};
 use super::board::{ending_name, illegal_name};
 use super::positions::ValidationGames;
 use super::predictor::Predictor;
-use super::sampling::sample;
+use super::sampling::Weights;
 use super::score::Value;
 use super::{Measured, batched};
 
-pub(super) const VERSION: u32 = 1;
+// 1: games ended where the context was full. 2: they go on with their last tokens.
+pub(super) const VERSION: u32 = 2;
 
-pub(super) const DRAWN: &str = "games from the start by seed and index, at most 250 plies or as many as the context holds; real games \
+pub(super) const DRAWN: &str = "games from the start by seed and index, at most 250 plies; beyond the context the last tokens that fit; real games \
      in an order by seed, at most 20000";
 
 /// Longest game, in plies.
@@ -122,10 +123,10 @@ fn play(
         end: None,
     };
     let mut games: Vec<Game> = numbers.map(begin).collect();
-    // `<bos>` and all moves but the last are shown: the limit is one of tokens too.
-    let limit = LIMIT.min(predictor.context());
-    let mut session = predictor.session(games.len(), limit)?;
+    // `<bos>` and all moves but the last are shown.
+    let mut session = predictor.session(games.len(), LIMIT)?;
     let mut rows: Vec<usize> = (0..games.len()).collect();
+    let mut weights = Weights::default();
     loop {
         batched::check(progress)?;
         let shown: Vec<u16> = rows.iter().map(|&game| games[game].moves.last().copied().unwrap_or(BOS)).collect();
@@ -133,8 +134,9 @@ fn play(
         for (row, &game) in rows.iter().enumerate() {
             let game = &mut games[game];
             if game.end.is_none() {
-                let token = sample(logits.row(row), temperature, unit(&mut game.rng));
-                game.end = advance(game, token, limit);
+                weights.fill(logits.row(row), temperature);
+                let token = weights.sample(unit(&mut game.rng));
+                game.end = advance(game, token);
             }
         }
         let alive: Vec<usize> = (0..rows.len()).filter(|&row| games[rows[row]].end.is_none()).collect();
@@ -150,7 +152,7 @@ fn play(
 }
 
 /// Makes a move, and tells whether and how it ends the game.
-fn advance(game: &mut Game, token: u16, limit: usize) -> Option<End> {
+fn advance(game: &mut Game, token: u16) -> Option<End> {
     if token == EOS {
         return Some(End::Eos);
     }
@@ -158,7 +160,7 @@ fn advance(game: &mut Game, token: u16, limit: usize) -> Option<End> {
         return Some(End::Illegal(kind, token));
     }
     game.moves.push(token);
-    game.board.ended().map(End::Rules).or_else(|| (game.moves.len() >= limit).then_some(End::Limit))
+    game.board.ended().map(End::Rules).or_else(|| (game.moves.len() >= LIMIT).then_some(End::Limit))
 }
 
 /// A game for people to read: how it ended, its moves, and in brackets the token that was illegal.
@@ -245,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_game_at_the_limit_is_clean_and_counted_apart() {
-        let got = score(&fakes::oracle(&[fakes::game(&DANCE.repeat(9))]).context(7), 2, 0.0);
-        assert_eq!(only(&got), ("limit", 1.0, 7.0, 0.0));
+        let got = score(&fakes::oracle(&[fakes::endless_game(300)]), 2, 0.0);
+        assert_eq!(only(&got), ("limit", 1.0, 250.0, 0.0));
     }
 
     #[test]

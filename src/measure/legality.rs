@@ -1,16 +1,8 @@
 //! Does a model know the rules? One token sampled without a mask where a human was to move, and judged on a board.
 
-use anyhow::Result;
-
-use crate::chess::replay::classify;
 use crate::chess::vocabulary::EOS;
-use crate::progress::Progress;
-use crate::random::{stream, unit};
 
-use super::board::illegal_name;
-use super::positions::{self, ValidationGames, prompt};
-use super::predictor::Predictor;
-use super::sampling::sample;
+use super::answers::{Answers, LEGAL};
 use super::score::Value;
 use super::{Measured, batched};
 
@@ -18,44 +10,34 @@ pub(super) const VERSION: u32 = 1;
 
 /// `rate`: the share of legal tokens. Failures are counted by kind; a game goes on in every position drawn, so
 /// `<eos>` is a failure too, and counted once more as `special_token_eos`.
-pub(super) fn measure(
-    predictor: &dyn Predictor,
-    games: &ValidationGames,
-    positions: u32,
-    temperature: f64,
-    seed: u64,
-    progress: &Progress,
-) -> Result<Measured> {
-    let drawn = positions::draw(games, seed, positions)?;
-    let prompts: Vec<_> = drawn.iter().map(|&at| prompt(games.before(at), predictor.context())).collect();
-    let kinds = ["legal", "special_token", "special_token_eos", "empty_square", "opponents_piece", "illegal_movement"];
+pub(super) fn of(answers: &Answers, positions: u32, temperature: f64) -> Measured {
+    let kinds = [LEGAL, "special_token", "special_token_eos", "empty_square", "opponents_piece", "illegal_movement"];
     let mut counts = kinds.map(|kind| (kind.to_owned(), 0)).into();
-    batched::ask(predictor, &prompts, progress, |item, logits| {
-        // Each item has its own number, so neither batches nor order change what is sampled.
-        let uniform = unit(&mut stream(seed, "legality", item as u64));
-        let token = sample(logits, temperature, uniform);
-        let board = games.board(drawn[item])?;
-        batched::count(&mut counts, classify(token, &board).map_or_else(illegal_name, |_| "legal"));
-        if token == EOS {
+    let sampled = answers.sampled(temperature).iter().take(positions as usize);
+    let n = sampled.len() as u64;
+    for sampled in sampled {
+        batched::count(&mut counts, sampled.outcome);
+        if sampled.token == EOS {
             batched::count(&mut counts, "special_token_eos");
         }
-        Ok(())
-    })?;
-    let values = Vec::from_iter(Value::share("rate", counts["legal"], u64::from(positions)));
-    Ok(Measured { values, counts, games: Vec::new() })
+    }
+    let values = Vec::from_iter(Value::share("rate", counts[LEGAL], n));
+    Measured { values, counts, games: Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::board::illegal_name;
     use super::super::fakes;
+    use super::super::metric::Metric;
+    use super::super::positions::{self, ValidationGames};
+    use super::super::predictor::Predictor;
     use super::*;
+    use crate::chess::replay::classify;
     use crate::chess::vocabulary::{PAD, VOCABULARY_SIZE};
-    use crate::progress::silent;
 
     fn score(predictor: &dyn Predictor, positions: u32) -> Measured {
-        let games = fakes::games();
-        let games = ValidationGames::new(fakes::slices(&games));
-        measure(predictor, &games, positions, 1.0, 5, &silent()).expect("games to measure on")
+        fakes::measured(predictor, &fakes::games(), &Metric::Legality { positions, temperature: 1.0, seed: 5 })
     }
 
     #[test]

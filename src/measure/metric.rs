@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::draw::Draw;
+
 /// One metric with the settings that decide its value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -38,6 +40,16 @@ impl Metric {
         }
     }
 
+    /// The positions that it asks about, and the temperature at which a token is sampled there; none for metrics that play.
+    pub fn asks(&self) -> Option<(Draw, Option<f64>)> {
+        match *self {
+            Self::Legality { positions, temperature, seed } => Some((Draw::Anywhere { positions, seed }, Some(temperature))),
+            Self::Agreement { positions, seed } => Some((Draw::Anywhere { positions, seed }, None)),
+            Self::Rules { positions, seed } => Some((Draw::Rules { positions, seed }, None)),
+            Self::FullGames { .. } => None,
+        }
+    }
+
     /// The hand-raised `VERSION` of its instrument: another one would measure something else by the same settings.
     pub fn version(&self) -> u32 {
         match self {
@@ -45,6 +57,18 @@ impl Metric {
             Self::Agreement { .. } => super::agreement::VERSION,
             Self::Rules { .. } => super::rules::VERSION,
             Self::FullGames { .. } => super::full_games::VERSION,
+        }
+    }
+}
+
+impl Checkpoint {
+    /// As a label says it.
+    pub fn words(self) -> String {
+        match self {
+            Self::Best => "best".to_owned(),
+            Self::Last => "last".to_owned(),
+            Self::Ema => "ema".to_owned(),
+            Self::Step(step) => format!("step {step}"),
         }
     }
 }

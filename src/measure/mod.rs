@@ -5,9 +5,11 @@
 //! [`protocol`] and [`Metric::version`]. Models come in as a [`predictor::Predictor`]; only `decoder` knows libtorch.
 
 mod agreement;
+pub mod answers;
 mod batched;
 mod board;
 mod decoder;
+pub mod draw;
 #[cfg(test)]
 mod fakes;
 mod full_games;
@@ -21,10 +23,11 @@ pub mod score;
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 
 use crate::progress::Progress;
 
+use answers::Answers;
 use metric::Metric;
 use positions::ValidationGames;
 use predictor::Predictor;
@@ -45,20 +48,29 @@ pub struct Measured {
 ///
 /// Where there are no games to measure on, the predictor fails, or the user stops the work.
 pub fn measure(metric: &Metric, predictor: &dyn Predictor, games: &ValidationGames, progress: &Progress) -> Result<Measured> {
-    match *metric {
-        Metric::Legality { positions, temperature, seed } => {
-            legality::measure(predictor, games, positions, temperature, seed, progress)
-        }
-        Metric::Agreement { positions, seed } => agreement::measure(predictor, games, positions, seed, progress),
-        Metric::Rules { positions, seed } => rules::measure(predictor, games, positions, seed, progress),
-        Metric::FullGames { games: count, temperature, seed } => {
-            full_games::measure(predictor, games, count, temperature, seed, progress)
-        }
+    if let Metric::FullGames { games: count, temperature, seed } = *metric {
+        return full_games::measure(predictor, games, count, temperature, seed, progress);
     }
+    let (draw, temperature) = metric.asks().context("a metric that asks about no positions must play")?;
+    judge(metric, &answers::ask(predictor, games, draw, temperature.as_slice(), progress)?)
 }
 
-/// By which protocol [`measure`] measures `predictor`, on data of this digest.
-pub fn protocol(metric: &Metric, data: &str, predictor: &dyn Predictor) -> Protocol {
+/// What a metric of positions finds in the answers to what it [asks](Metric::asks).
+///
+/// # Errors
+///
+/// Where it asks about none.
+pub fn judge(metric: &Metric, answers: &Answers) -> Result<Measured> {
+    Ok(match *metric {
+        Metric::Legality { positions, temperature, .. } => legality::of(answers, positions, temperature),
+        Metric::Agreement { positions, .. } => agreement::of(answers, positions),
+        Metric::Rules { positions, .. } => rules::of(answers, positions),
+        Metric::FullGames { .. } => bail!("`{}` is no metric of positions", metric.name()),
+    })
+}
+
+/// By which protocol [`measure`] measures a predictor of this context and precision, on data of this digest.
+pub fn protocol(metric: &Metric, data: &str, context: u32, precision: &str) -> Protocol {
     let (drawn, temperature, seed) = match *metric {
         Metric::Legality { temperature, seed, .. } => (positions::DRAWN, Some(temperature), seed),
         Metric::Agreement { seed, .. } => (positions::DRAWN, None, seed),
@@ -72,8 +84,8 @@ pub fn protocol(metric: &Metric, data: &str, predictor: &dyn Predictor) -> Proto
         positions: drawn.to_owned(),
         temperature,
         masked: false,
-        context: predictor.context() as u32,
-        precision: predictor.precision().to_owned(),
+        context,
+        precision: precision.to_owned(),
         seed,
     }
 }

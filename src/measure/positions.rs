@@ -5,6 +5,7 @@
 use anyhow::Result;
 
 use crate::chess::vocabulary::BOS;
+use crate::data::tokens::TokenFile;
 use crate::error::Fixable;
 use crate::random::{below, stream};
 
@@ -27,6 +28,11 @@ pub struct Position {
 impl<'a> ValidationGames<'a> {
     pub fn new(games: Vec<&'a [u16]>) -> Self {
         Self { games }
+    }
+
+    /// All games of a token file.
+    pub fn of(file: &'a TokenFile) -> Self {
+        Self::new((0..file.games()).map(|game| file.game(game)).collect())
     }
 
     pub fn len(&self) -> usize {

@@ -21,11 +21,19 @@ pub trait Predictor {
         64
     }
 
-    /// The logits of the token after each prompt. Prompts hold 1 to [`context`](Self::context) tokens.
-    fn predict(&self, prompts: &[&[u16]]) -> Result<Logits>;
+    /// The logits at every place that is asked for, prompt after prompt. Prompts hold 1 to [`context`](Self::context) tokens.
+    fn predict(&self, prompts: &[Prompt]) -> Result<Logits>;
 
     /// So many sequences, all empty, that grow token by token up to `length` tokens, at most the context.
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>>;
+}
+
+/// A sequence, and after which of its tokens the next one is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Prompt<'a> {
+    pub tokens: &'a [u16],
+    /// Indices into the tokens, ascending.
+    pub asked: &'a [u32],
 }
 
 /// Sequences of equal length that grow together.
@@ -68,6 +76,17 @@ impl Logits {
     }
 }
 
+/// The logits after each of these sequences, or after their last tokens that the context holds.
+pub fn ask_last<P: Predictor + ?Sized>(predictor: &P, sequences: &[Vec<u16>]) -> Result<Logits> {
+    let shown = |sequence: &'_ Vec<u16>| sequence.len().saturating_sub(predictor.context());
+    let last: Vec<u32> = sequences.iter().map(|sequence| (sequence.len() - shown(sequence)) as u32 - 1).collect();
+    let prompts = sequences.iter().zip(&last);
+    let prompts: Vec<Prompt> = prompts
+        .map(|(sequence, last)| Prompt { tokens: &sequence[shown(sequence)..], asked: std::slice::from_ref(last) })
+        .collect();
+    predictor.predict(&prompts)
+}
+
 /// A session that asks with the whole sequences each time: slow, and right for any predictor.
 pub struct Recompute<'a, P: Predictor + ?Sized> {
     predictor: &'a P,
@@ -86,8 +105,7 @@ impl<P: Predictor + ?Sized> Session for Recompute<'_, P> {
         for (sequence, &token) in self.sequences.iter_mut().zip(tokens) {
             sequence.push(token);
         }
-        let prompts: Vec<&[u16]> = self.sequences.iter().map(Vec::as_slice).collect();
-        self.predictor.predict(&prompts)
+        ask_last(self.predictor, &self.sequences)
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {

@@ -4,12 +4,10 @@
 use anyhow::Result;
 use shakmaty::{Chess, Move, Position as _};
 
-use crate::chess::replay::legal_tokens;
 use crate::progress::Progress;
 
-use super::positions::{Position, ValidationGames, prompt};
-use super::predictor::Predictor;
-use super::sampling::{argmax, mass};
+use super::answers::{Answer, Answers};
+use super::positions::{Position, ValidationGames};
 use super::score::Value;
 use super::{Measured, batched};
 
@@ -20,17 +18,17 @@ pub(super) const DRAWN: &str = "validation games in an order by seed, every posi
 
 /// What a position asks for, in the order of the published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum Rule {
     Castling,
     EnPassant,
     Promotion,
     Check,
 }
 
-impl Kind {
-    const ALL: [Self; 4] = [Self::Castling, Self::EnPassant, Self::Promotion, Self::Check];
+impl Rule {
+    pub const ALL: [Self; 4] = [Self::Castling, Self::EnPassant, Self::Promotion, Self::Check];
 
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Castling => "castling",
             Self::EnPassant => "en_passant",
@@ -39,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a position in which the human made this move, if it is of any.
+    /// The rule of a position in which the human made this move, if it is of any.
     fn of(board: &Chess, human: Move) -> Option<Self> {
         // Check first: what saves the king is a question of its own, even where the answer is a promotion.
         if board.is_check() {
@@ -54,66 +52,40 @@ impl Kind {
     }
 }
 
-/// What a model answered to the positions of one kind.
-#[derive(Default)]
-struct Answers {
-    legal: u64,
-    human: u64,
-    /// Probability of all legal moves together, a position each.
-    masses: Vec<f64>,
-}
-
-/// Per kind: `legal` and `human`, how often the most likely token is legal and the human move; `mass`, the
+/// Per rule: `legal` and `human`, how often the most likely token is legal and the human move; `mass`, the
 /// probability of all legal moves together, with `mass_min` and `mass_max`. Where fewer than `positions` exist, `n`
-/// says so; a kind that was not found at all has no values and a count of 0.
-pub(super) fn measure(
-    predictor: &dyn Predictor,
-    games: &ValidationGames,
-    positions: u32,
-    seed: u64,
-    progress: &Progress,
-) -> Result<Measured> {
-    let (found, scanned) = find(games, positions as usize, seed, progress)?;
-    let prompts: Vec<_> = found.iter().map(|&(_, at)| prompt(games.before(at), predictor.context())).collect();
-    let mut answers = Kind::ALL.map(|_| Answers::default());
-    // Put in place by number, so that sums do not depend on the order of the batches.
-    let mut masses = vec![0.0; found.len()];
-    let mut legal = Vec::new();
-    batched::ask(predictor, &prompts, progress, |item, logits| {
-        let (kind, at) = found[item];
-        legal_tokens(&games.board(at)?, &mut legal);
-        let (answers, best) = (&mut answers[kind as usize], argmax(logits));
-        answers.legal += u64::from(legal.contains(&best));
-        answers.human += u64::from(best == games.human(at));
-        masses[item] = mass(logits, &legal);
-        Ok(())
-    })?;
-    for (&(kind, _), mass) in found.iter().zip(masses) {
-        answers[kind as usize].masses.push(mass);
-    }
-
+/// says so; a rule that was not found at all has no values and a count of 0.
+pub(super) fn of(answers: &Answers, positions: u32) -> Measured {
     let mut measured = Measured::default();
-    measured.counts.insert("games_scanned".to_owned(), scanned);
-    for (kind, answers) in Kind::ALL.into_iter().zip(&answers) {
-        let n = answers.masses.len() as u64;
-        let name = |what: &str| format!("{}.{what}", kind.name());
+    measured.counts.insert("games_scanned".to_owned(), answers.scanned);
+    for rule in Rule::ALL {
+        let of_rule = || answers.rows.iter().filter(|row| row.rule == Some(rule)).take(positions as usize);
+        let masses: Vec<f64> = of_rule().map(|row| row.legal_mass).collect();
+        let n = masses.len() as u64;
+        let count = |of: fn(&Answer) -> bool| of_rule().filter(|row| of(row)).count() as u64;
+        let name = |what: &str| format!("{}.{what}", rule.name());
         let values = [
-            Value::share(&name("legal"), answers.legal, n),
-            Value::share(&name("human"), answers.human, n),
-            Value::mean(&name("mass"), &answers.masses, &(0.0..=1.0)),
-            Value::smallest(&name("mass_min"), &answers.masses, &(0.0..=1.0)),
-            Value::largest(&name("mass_max"), &answers.masses, &(0.0..=1.0)),
+            Value::share(&name("legal"), count(|row| row.top_is_legal), n),
+            Value::share(&name("human"), count(|row| row.rank == 0), n),
+            Value::mean(&name("mass"), &masses, &(0.0..=1.0)),
+            Value::smallest(&name("mass_min"), &masses, &(0.0..=1.0)),
+            Value::largest(&name("mass_max"), &masses, &(0.0..=1.0)),
         ];
         measured.values.extend(values.into_iter().flatten());
-        measured.counts.insert(kind.name().to_owned(), n);
+        measured.counts.insert(rule.name().to_owned(), n);
     }
-    Ok(measured)
+    measured
 }
 
-/// Positions of each kind, `wanted` at most, and how many games were looked through.
-fn find(games: &ValidationGames, wanted: usize, seed: u64, progress: &Progress) -> Result<(Vec<(Kind, Position)>, u64)> {
+/// Positions of each rule, `wanted` at most, and how many games were looked through.
+pub(super) fn find(
+    games: &ValidationGames,
+    wanted: usize,
+    seed: u64,
+    progress: &Progress,
+) -> Result<(Vec<(Rule, Position)>, u64)> {
     let mut found = Vec::new();
-    let mut missing = Kind::ALL.map(|_| wanted);
+    let mut missing = Rule::ALL.map(|_| wanted);
     let mut scanned = 0;
     for game in games.shuffled(seed) {
         if missing == [0; 4] {
@@ -124,11 +96,11 @@ fn find(games: &ValidationGames, wanted: usize, seed: u64, progress: &Progress) 
         }
         scanned += 1;
         games.walk(game, |cut, board, human| {
-            if let Some(kind) = Kind::of(board, human)
-                && missing[kind as usize] > 0
+            if let Some(rule) = Rule::of(board, human)
+                && missing[rule as usize] > 0
             {
-                missing[kind as usize] -= 1;
-                found.push((kind, Position { game, cut }));
+                missing[rule as usize] -= 1;
+                found.push((rule, Position { game, cut }));
             }
         })?;
     }
@@ -142,9 +114,10 @@ mod tests {
     use shakmaty::fen::Fen;
 
     use super::super::fakes;
+    use super::super::metric::Metric;
+    use super::super::predictor::Predictor;
     use super::*;
     use crate::chess::vocabulary::{VOCABULARY_SIZE, parse, to_move};
-    use crate::progress::silent;
 
     /// One of each kind, and then another castling.
     fn games() -> Vec<Vec<u16>> {
@@ -159,7 +132,7 @@ mod tests {
 
     fn score(predictor: &dyn Predictor, positions: u32) -> Measured {
         let games = games();
-        measure(predictor, &ValidationGames::new(fakes::slices(&games)), positions, 5, &silent()).expect("legal games")
+        fakes::measured(predictor, &games, &Metric::Rules { positions, seed: 5 })
     }
 
     fn value<'a>(measured: &'a Measured, name: &str) -> &'a Value {
@@ -181,7 +154,7 @@ mod tests {
     #[test]
     fn a_kind_that_was_not_found_has_no_values() {
         let games = [fakes::game("e2e4 e7e5")];
-        let got = measure(&fakes::uniform(), &ValidationGames::new(fakes::slices(&games)), 10, 5, &silent()).expect("a game");
+        let got = fakes::measured(&fakes::uniform(), &games, &Metric::Rules { positions: 10, seed: 5 });
         assert!(got.values.is_empty());
         assert_eq!(got.counts["promotion"], 0);
     }
@@ -190,7 +163,7 @@ mod tests {
     fn a_model_that_knows_the_games_is_right_and_sure() {
         let games = games();
         let got = score(&fakes::oracle(&games), 10);
-        for kind in Kind::ALL {
+        for kind in Rule::ALL {
             for what in ["legal", "human", "mass", "mass_min", "mass_max"] {
                 let name = format!("{}.{what}", kind.name());
                 assert_eq!(value(&got, &name).value, 1.0, "{name}");
@@ -212,7 +185,7 @@ mod tests {
         let board: Chess = fen.into_position(CastlingMode::Standard).expect("a position");
         let human = to_move(parse("d7e8q").expect("in the vocabulary"), &board).expect("legal");
         assert!(human.is_promotion());
-        assert_eq!(Kind::of(&board, human), Some(Kind::Check));
+        assert_eq!(Rule::of(&board, human), Some(Rule::Check));
     }
 
     #[test]

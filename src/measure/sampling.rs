@@ -18,37 +18,62 @@ pub fn rank(logits: &[f32], token: u16) -> usize {
     logits.iter().enumerate().filter(|&at| before(at)).count()
 }
 
-/// The token at which the cumulative distribution of `softmax(logits / temperature)` passes `uniform`, a number
-/// in [0, 1); the [`argmax`] at temperature 0.
-pub fn sample(logits: &[f32], temperature: f64, uniform: f64) -> u16 {
-    if temperature <= 0.0 {
-        return argmax(logits);
-    }
-    let weights = weights(logits, temperature);
-    let target = uniform * weights.iter().sum::<f64>();
-    let mut passed = 0.0;
-    for (token, weight) in weights.iter().enumerate() {
-        passed += weight;
-        if passed > target {
-            return token as u16;
+/// The five most likely tokens, as [`rank`] orders them.
+pub fn top(logits: &[f32]) -> [u16; 5] {
+    let mut top = [(f32::NEG_INFINITY, u16::MAX); 5];
+    for (token, &logit) in logits.iter().enumerate() {
+        if logit > top[4].0 || top[4].1 == u16::MAX {
+            let at = top.iter().position(|&(other, seen)| logit > other || seen == u16::MAX).expect("it beats the last");
+            top[at..].rotate_right(1);
+            top[at] = (logit, token as u16);
         }
     }
-    // Only rounding leads here; the sum and the loop add in the same order, so it takes a uniform of nearly 1.
-    argmax(logits)
+    top.map(|(_, token)| token)
 }
 
-/// The probability of all `tokens` together, at temperature 1.
-pub fn mass(logits: &[f32], tokens: &[u16]) -> f64 {
-    let weights = weights(logits, 1.0);
-    let part: f64 = tokens.iter().map(|&token| weights[usize::from(token)]).sum();
-    // The part is added up in another order than the whole.
-    (part / weights.iter().sum::<f64>()).min(1.0)
+/// `softmax(logits / temperature)` but for its scale, in memory that is used again.
+#[derive(Debug, Default)]
+pub struct Weights {
+    /// 1 for the most likely.
+    weights: Vec<f64>,
+    sum: f64,
 }
 
-/// Proportional to the softmax, 1 for the most likely.
-fn weights(logits: &[f32], temperature: f64) -> Vec<f64> {
-    let largest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-    logits.iter().map(|&logit| ((f64::from(logit) - largest) / temperature).exp()).collect()
+impl Weights {
+    /// Takes the distribution of logits at a temperature; at 0 all of it is on the [`argmax`].
+    pub fn fill(&mut self, logits: &[f32], temperature: f64) {
+        self.weights.clear();
+        if temperature <= 0.0 {
+            self.weights.resize(logits.len(), 0.0);
+            self.weights[usize::from(argmax(logits))] = 1.0;
+        } else {
+            let largest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+            self.weights.extend(logits.iter().map(|&logit| ((f64::from(logit) - largest) / temperature).exp()));
+        }
+        self.sum = self.weights.iter().sum();
+    }
+
+    /// The probability of all `tokens` together.
+    pub fn mass(&self, tokens: &[u16]) -> f64 {
+        let part: f64 = tokens.iter().map(|&token| self.weights[usize::from(token)]).sum();
+        // The part is added up in another order than the whole.
+        (part / self.sum).min(1.0)
+    }
+
+    /// The token at which the cumulative distribution passes `uniform`, a number in [0, 1).
+    pub fn sample(&self, uniform: f64) -> u16 {
+        let target = uniform * self.sum;
+        let mut passed = 0.0;
+        for (token, weight) in self.weights.iter().enumerate() {
+            passed += weight;
+            if passed > target {
+                return token as u16;
+            }
+        }
+        // Only rounding leads here; the sum and the loop add in the same order, so it takes a uniform of nearly 1.
+        let likely = |&a: &usize, &b: &usize| self.weights[a].total_cmp(&self.weights[b]);
+        (0..self.weights.len()).max_by(likely).unwrap_or_default() as u16
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +81,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn of(logits: &[f32], temperature: f64) -> Weights {
+        let mut weights = Weights::default();
+        weights.fill(logits, temperature);
+        weights
+    }
+
+    fn sample(logits: &[f32], temperature: f64, uniform: f64) -> u16 {
+        of(logits, temperature).sample(uniform)
+    }
+
+    #[test]
+    fn the_five_most_likely_stand_in_the_order_of_their_rank() {
+        let logits: Vec<f32> = (0..40_u16).map(|token| f32::from(token * 7 % 13)).collect();
+        let mut ordered: Vec<u16> = (0..40).collect();
+        ordered.sort_by_key(|&token| rank(&logits, token));
+        assert_eq!(top(&logits)[..], ordered[..5]);
+        let few = [f32::NEG_INFINITY, f32::NEG_INFINITY, 1.0, f32::NEG_INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY];
+        assert_eq!(top(&few), [2, 0, 1, 3, 4]);
+    }
 
     #[test]
     fn equals_go_to_the_lower_token() {
@@ -92,7 +137,8 @@ mod tests {
         ) {
             let cut = cut.min(logits.len() as u16 - 1);
             let (left, right): (Vec<u16>, Vec<u16>) = (0..logits.len() as u16).partition(|&token| token < cut);
-            prop_assert!((mass(&logits, &left) + mass(&logits, &right) - 1.0).abs() < 1e-12);
+            let weights = of(&logits, 1.0);
+            prop_assert!((weights.mass(&left) + weights.mass(&right) - 1.0).abs() < 1e-12);
         }
 
         #[test]

@@ -92,9 +92,15 @@ impl Decoder {
     /// Logits at the last real position of each row, float32 [b, v]; rows are padded on the right, which changes nothing
     /// under causal attention. Only these positions are projected.
     pub fn last_logits(&self, tokens_bt: &Tensor, lengths: &[i64]) -> Tensor {
+        let (b, t) = tokens_bt.size2().expect("tokens are [b, t]");
+        self.logits_at(tokens_bt, &ends(lengths, b, t))
+    }
+
+    /// Logits at some positions of right-padded rows laid end to end, float32 [n, v]. Only these positions are projected.
+    pub fn logits_at(&self, tokens_bt: &Tensor, places: &[i64]) -> Tensor {
         let weights = self.active();
         let x_btc = self.full_pass(weights, tokens_bt, &Mask::Causal, |_, _| ());
-        project(weights, &last(&x_btc, lengths))
+        project(weights, &pick(&x_btc, places))
     }
 
     /// Fills an empty cache with right-padded rows, and returns what [`last_logits`](Self::last_logits) does.
@@ -106,7 +112,8 @@ impl Decoder {
         let weights = self.active();
         cache.begin(lengths);
         let x_btc = self.full_pass(weights, tokens_bt, &Mask::Causal, |layer, heads| cache.fill(layer, heads));
-        project(weights, &last(&x_btc, lengths))
+        let (b, t) = tokens_bt.size2().expect("tokens are [b, t]");
+        project(weights, &pick(&x_btc, &ends(lengths, b, t)))
     }
 
     /// Appends one token to each row, at the row's own length, and returns the logits after it, float32 [b, v].
@@ -190,15 +197,18 @@ fn project(weights: &Weights, x: &Tensor) -> Tensor {
     linear(x, &weights.unembed).to_kind(Kind::Float)
 }
 
-/// The state at the last real position of each row: [b, c].
-fn last(x_btc: &Tensor, lengths: &[i64]) -> Tensor {
-    let (b, t, c) = x_btc.size3().expect("hidden states are [b, t, c]");
+/// Where each row ends, among all rows laid end to end.
+fn ends(lengths: &[i64], b: i64, t: i64) -> Vec<i64> {
     assert!(
         lengths.len() as i64 == b && lengths.iter().all(|length| (1..=t).contains(length)),
         "{b} rows of up to {t} tokens, and lengths {lengths:?}"
     );
-    let rows: Vec<i64> = lengths.iter().enumerate().map(|(row, length)| row as i64 * t + length - 1).collect();
-    x_btc.reshape([b * t, c]).index_select(0, &Tensor::from_slice(&rows).to_device(x_btc.device()))
+    lengths.iter().enumerate().map(|(row, length)| row as i64 * t + length - 1).collect()
+}
+
+/// The states at these places of all rows laid end to end: [n, c].
+fn pick(x_btc: &Tensor, places: &[i64]) -> Tensor {
+    x_btc.flatten(0, 1).index_select(0, &Tensor::from_slice(places).to_device(x_btc.device()))
 }
 
 fn check(config: &ModelConfig) -> Result<()> {

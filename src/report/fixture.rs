@@ -209,6 +209,7 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         }
         "train" => training(experiment, 1.0),
         "evaluate" => vec![("score.json", score(node, experiment))],
+        "ask" => Vec::new(),
         _ => vec![("source.json", json!({ "name": "lichess_db_standard_rated_2026-07.pgn.zst", "bytes": 29_000_000_000_u64, "sha256": "5f1e", "verified_by": "the experiment" }).to_string())],
     };
     files(dir, written, &node.stage, wish);
@@ -218,13 +219,17 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         host: "lab".into(),
         philidor: "0.1.0".into(),
         git: "73ff332".into(),
-        device: if ["train", "evaluate", "overfit", "initial_loss"].contains(&node.stage.as_str()) { "cuda:0" } else { "cpu" }
-            .into(),
+        device: if ["train", "ask", "evaluate", "overfit", "initial_loss"].contains(&node.stage.as_str()) {
+            "cuda:0"
+        } else {
+            "cpu"
+        }
+        .into(),
         threads: 8,
         libtorch: "2.11.0".into(),
         cost: Cost::default(),
         measured: if node.stage == "parse" { corpus::measured() } else { Vec::new() },
-        despite: if ["train", "evaluate"].contains(&node.stage.as_str()) { wish.despite.clone() } else { Vec::new() },
+        despite: if ["train", "ask", "evaluate"].contains(&node.stage.as_str()) { wish.despite.clone() } else { Vec::new() },
     };
     let digest = crate::store::FileDigest { bytes: 1_234_567, blake3: "00".into() };
     let manifest = Manifest {

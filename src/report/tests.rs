@@ -116,7 +116,7 @@ fn a_refused_run_says_so_at_the_top_and_draws_what_there_is() {
     let wish = Wish {
         state: |node| match node.stage.as_str() {
             "initial_loss" => "refused",
-            "train" | "evaluate" | "overfit" => "skipped",
+            "train" | "ask" | "evaluate" | "overfit" => "skipped",
             _ => "made",
         },
         run: json!({ "id": "x", "name": "run1", "started": "2026-11-29T22:41:05Z", "outcome": "refused", "git": "73ff332-dirty" }),
@@ -136,7 +136,8 @@ fn a_refused_run_says_so_at_the_top_and_draws_what_there_is() {
 #[test]
 fn a_run_that_goes_on_shows_its_training_so_far() {
     let dir = folder();
-    let state = |node: &crate::plan::Node| if ["train", "evaluate"].contains(&node.stage.as_str()) { "pending" } else { "made" };
+    let state =
+        |node: &crate::plan::Node| if ["train", "ask", "evaluate"].contains(&node.stage.as_str()) { "pending" } else { "made" };
     let wish = Wish { state, run: json!({ "name": "run1" }), ..Wish::default() };
     let Fixture { run_dir, store } = run(dir.path(), &[experiment(400)], &wish);
     // A line that a kill cut short.

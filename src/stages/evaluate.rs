@@ -10,15 +10,16 @@ use crate::data::tokens::TokenFile;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::positions::ValidationGames;
 use crate::measure::predictor::Predictor;
-use crate::measure::score::MeasuredCheckpoint;
 pub use crate::measure::score::Score;
-use crate::measure::{measure, protocol};
+use crate::measure::score::{MeasuredCheckpoint, Protocol};
+use crate::measure::{Measured, judge, measure, protocol};
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::device;
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
 use crate::progress::Progress;
 
+use super::ask::Asked;
 use super::encode::Tokens;
 use super::train::Trained;
 
@@ -30,13 +31,14 @@ pub struct Evaluate {
     pub metric: Metric,
     /// [`Metric::version`]: a raised one measures again.
     pub metric_version: u32,
+    /// Of metrics that look at positions: what the checkpoint answered there. The others ask it themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Handle<Asked>>,
     /// What is measured, for the estimate alone: the key has it in `trained`.
     #[serde(skip)]
     pub model: Option<ModelConfig>,
 }
 
-/// Tokens that a prompt has on average: half a game.
-const PROMPT_TOKENS: u64 = 40;
 /// Tokens that a model's own game has on average.
 const GAME_TOKENS: u64 = 60;
 
@@ -53,33 +55,32 @@ impl Stage for Evaluate {
             self.metric_version,
             self.metric.version()
         );
-        let (tokens, trained) = (cx.open(self.tokens)?, cx.open(self.trained)?);
-        let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
-        let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
+        let trained = cx.open(self.trained)?;
         let step = trained.step_of(self.checkpoint)?;
         let name = if trained.is_imported() { "imported".to_owned() } else { name(self.checkpoint) };
         let checkpoint = MeasuredCheckpoint { name, step, tokens: trained.tokens_at(step) };
+        if let Some(asked) = self.asked {
+            let Asked { answers, with } = cx.open(asked)?;
+            let protocol = protocol(&self.metric, &with.data, with.context, &with.precision);
+            return write(checkpoint, protocol, judge(&self.metric, &answers)?, out);
+        }
+        let tokens = cx.open(self.tokens)?;
+        let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
+        let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
         score(&self.metric, checkpoint, &decoder, &tokens.validation, out, &cx.progress)
     }
 
-    /// Forward passes alone, a third of what a training step does for a token.
+    /// Forward passes alone, a third of what a training step does for a token; none where the answers are there.
     fn cost(&self) -> Cost {
         let Some(model) = &self.model else { return Cost::default() };
-        let tokens = match self.metric {
-            Metric::Legality { positions, .. } | Metric::Agreement { positions, .. } => u64::from(positions) * PROMPT_TOKENS,
-            Metric::Rules { positions, .. } => 4 * u64::from(positions) * PROMPT_TOKENS,
-            Metric::FullGames { games, .. } => u64::from(games) * GAME_TOKENS,
-        };
+        // A table is read, which is as good as nothing.
+        let Metric::FullGames { games, .. } = self.metric else { return Cost { flops: 1.0, ..Cost::default() } };
+        let tokens = u64::from(games) * GAME_TOKENS;
         Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
     }
 
     fn detail(&self) -> String {
-        let at = match self.checkpoint {
-            Checkpoint::Best => "best".to_owned(),
-            Checkpoint::Last => "last".to_owned(),
-            Checkpoint::Ema => "ema".to_owned(),
-            Checkpoint::Step(step) => format!("step {step}"),
-        };
+        let at = self.checkpoint.words();
         match self.metric {
             Metric::Legality { temperature, .. } => format!("legality T={temperature} at {at}"),
             Metric::FullGames { temperature, .. } => format!("full_games T={temperature} at {at}"),
@@ -98,7 +99,12 @@ fn name(checkpoint: Checkpoint) -> String {
     }
 }
 
-/// Measures, and writes `score.json`, and `games.txt` where games were played.
+/// BLAKE3 of validation tokens, in hexadecimal, for a protocol.
+pub(super) fn digest(validation: &TokenFile) -> String {
+    blake3::hash(bytemuck::cast_slice(validation.tokens())).to_hex().to_string()
+}
+
+/// Measures a predictor that plays, and writes what it found.
 fn score(
     metric: &Metric,
     checkpoint: MeasuredCheckpoint,
@@ -107,12 +113,15 @@ fn score(
     out: &Path,
     progress: &Progress,
 ) -> Result<()> {
-    let games = ValidationGames::new((0..validation.games()).map(|game| validation.game(game)).collect());
-    let measured = measure(metric, predictor, &games, progress)?;
-    let data = blake3::hash(bytemuck::cast_slice(validation.tokens())).to_hex();
-    let protocol = protocol(metric, &data, predictor);
+    let measured = measure(metric, predictor, &ValidationGames::of(validation), progress)?;
+    let protocol = protocol(metric, &digest(validation), predictor.context() as u32, predictor.precision());
+    write(checkpoint, protocol, measured, out)
+}
+
+/// Writes `score.json`, and `games.txt` where games were played.
+fn write(checkpoint: MeasuredCheckpoint, protocol: Protocol, measured: Measured, out: &Path) -> Result<()> {
     let score = Score {
-        metric: metric.name().to_owned(),
+        metric: protocol.metric.clone(),
         version: protocol.version,
         checkpoint,
         fingerprint: protocol.fingerprint(),
@@ -160,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_raised_version_of_a_metric_is_another_key_and_the_model_of_the_estimate_is_in_none() {
-        let metric = Metric::Agreement { positions: 50, seed: 5 };
+        let metric = Metric::FullGames { games: 50, temperature: 1.0, seed: 5 };
         let key = |metric_version, model| {
             let [tokens, trained] = [json!("0".repeat(32)), json!("1".repeat(32))].map(|key| json!({ "artifact": key }));
             let stage = json!({ "tokens": tokens, "trained": trained, "checkpoint": "best", "metric": metric, "metric_version": metric_version });
@@ -172,7 +181,7 @@ mod tests {
         let now = metric.version();
         assert_ne!(key(now, None).0, key(now + 1, None).0);
         assert_eq!(key(now, None).0, key(now, Some(config.clone())).0);
-        assert_eq!(key(now, Some(config.clone())).1, 50.0 * 40.0 * config.flops_per_token() as f64 / 3.0);
+        assert_eq!(key(now, Some(config.clone())).1, 50.0 * 60.0 * config.flops_per_token() as f64 / 3.0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! [`plan`] is the graph, and the documentation of the data flow. A new stage is one file, one line in
 //! [`LOCAL`] or [`TORCH`], and one `add` in `plan`.
 
+pub mod ask;
 #[cfg(test)]
 pub(crate) mod bench;
 pub mod encode;
@@ -42,6 +43,7 @@ pub const TORCH: &[(&str, Work)] = &[
     entry::<initial_loss::InitialLossGate>(),
     entry::<overfit::OverfitGate>(),
     entry::<train::Train>(),
+    entry::<ask::Ask>(),
     entry::<evaluate::Evaluate>(),
     entry::<export_hf::ExportHf>(),
 ];

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use crate::corpus::config::Source;
 use crate::experiment::{Experiment, Weights};
 use crate::growth;
+use crate::measure::draw::Draw;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::plan::{Handle, Plan};
 use crate::train::config::{LearningRate, Length, Schedule, Snapshots, TrainConfig, Validate};
 
+use super::ask::{Ask, Asked};
 use super::encode::{Encode, Tokens};
 use super::evaluate::{Evaluate, Score};
 use super::fetch::Fetch;
@@ -71,24 +73,64 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     };
 
     let mut scores = Vec::new();
-    let mut evaluate = |plan: &mut Plan, trained, checkpoint, metric: Metric, section: &str| {
-        let origin = format!("{section}.{}", metric.name());
-        let field = format!("metric.{}", metric.name().replace('_', "-"));
-        let (metric_version, model) = (metric.version(), Some(e.model.clone()));
-        let stage = Evaluate { tokens, trained, checkpoint, metric, metric_version, model };
-        scores.push(plan.add(stage, &[(&field, &origin), ("checkpoint", &format!("{section}.checkpoint"))]));
-    };
     for step in e.snapshot_steps() {
-        for &metric in &e.measure.snapshots {
-            // Snapshots of a trunk are those of every training that shares it.
-            let of = trunk.filter(|(steps, _)| step <= *steps).map_or(trained, |(_, trunk)| trunk);
-            evaluate(plan, of, Checkpoint::Step(step), metric, "measure.snapshots");
-        }
+        // Snapshots of a trunk are those of every training that shares it.
+        let trained = trunk.filter(|(steps, _)| step <= *steps).map_or(trained, |(_, trunk)| trunk);
+        let of = Weighed { e, tokens, trained, checkpoint: Checkpoint::Step(step), section: "measure.snapshots" };
+        scores.extend(of.evaluate(plan, &e.measure.snapshots));
     }
-    for &metric in &e.measure.last {
-        evaluate(plan, trained, e.measure.checkpoint, metric, "measure.final");
-    }
+    let of = Weighed { e, tokens, trained, checkpoint: e.measure.checkpoint, section: "measure.final" };
+    scores.extend(of.evaluate(plan, &e.measure.last));
     Handles { tokens, trained, scores }
+}
+
+/// A checkpoint to be measured, and the section that asks for it.
+struct Weighed<'a> {
+    e: &'a Experiment,
+    tokens: Handle<Tokens>,
+    trained: Handle<Trained>,
+    checkpoint: Checkpoint,
+    section: &'a str,
+}
+
+impl Weighed<'_> {
+    fn evaluate(&self, plan: &mut Plan, metrics: &[Metric]) -> Vec<Handle<Score>> {
+        let asked = self.ask(plan, metrics);
+        let evaluate = |metric: &Metric| {
+            let covers = |draw: Draw| asked.iter().find(|(asked, _)| draw.covering(*asked) == Some(*asked));
+            let asked = metric.asks().and_then(|(draw, _)| covers(draw)).map(|&(_, asked)| asked);
+            let origin = format!("{}.{}", self.section, metric.name());
+            let field = format!("metric.{}", metric.name().replace('_', "-"));
+            let (metric_version, model) = (metric.version(), Some(self.e.model.clone()));
+            let &Self { tokens, trained, checkpoint, .. } = self;
+            let stage = Evaluate { tokens, trained, checkpoint, metric: *metric, metric_version, asked, model };
+            plan.add(stage, &[(&field, &origin), ("checkpoint", &format!("{}.checkpoint", self.section))])
+        };
+        metrics.iter().map(evaluate).collect()
+    }
+
+    /// One pass for all metrics that look at the same positions.
+    fn ask(&self, plan: &mut Plan, metrics: &[Metric]) -> Vec<(Draw, Handle<Asked>)> {
+        let mut wanted: Vec<(Draw, Vec<f64>)> = Vec::new();
+        for (draw, temperature) in metrics.iter().filter_map(Metric::asks) {
+            let at = wanted.iter().position(|(known, _)| known.covering(draw).is_some()).unwrap_or(wanted.len());
+            if at == wanted.len() {
+                wanted.push((draw, Vec::new()));
+            }
+            let (known, temperatures) = &mut wanted[at];
+            *known = known.covering(draw).unwrap_or(draw);
+            let is_new = |new: &f64| temperatures.iter().all(|known| known.to_bits() != new.to_bits());
+            temperatures.extend(temperature.filter(is_new));
+        }
+        let [temperature, at] = ["legality.temperature", "checkpoint"].map(|key| format!("{}.{key}", self.section));
+        let origins = [("draw", self.section), ("temperatures", &temperature), ("checkpoint", &at)];
+        let ask = |(draw, temperatures)| {
+            let &Self { tokens, trained, checkpoint, e, .. } = self;
+            let stage = Ask { tokens, trained, checkpoint, draw, temperatures, model: Some(e.model.clone()) };
+            (draw, plan.add(stage, &origins))
+        };
+        wanted.into_iter().map(ask).collect()
+    }
 }
 
 /// The gates of a training, the training, and its trunk with the steps of that, if it has one.

@@ -13,7 +13,7 @@ fn nodes(stderr: &str, word: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_run_makes_everything_once_and_a_changed_temperature_makes_one_evaluation() {
+fn a_run_makes_everything_once_and_a_changed_temperature_asks_once_more_and_trains_nothing() {
     let lab = Lab::new();
     let first = lab.philidor(&["run", "tiny.toml"]).ended(0);
     let made = nodes(&first.stderr, "made");
@@ -26,12 +26,14 @@ fn a_run_makes_everything_once_and_a_changed_temperature_makes_one_evaluation() 
     let change = ["tiny.toml", "-S", "measure.final.legality.temperature=0.8"];
     let plan = lab.philidor(&[&["plan"], &change[..]].concat()).ended(0);
     let to_make: Vec<&str> = plan.stdout.lines().filter(|line| line.trim_start().starts_with("make ")).collect();
-    assert_eq!(to_make.len(), 1, "{}", plan.stdout);
-    assert!(to_make[0].contains("measure.final.legality.temperature: 1.0 -> 0.8 (--set)"), "{}", plan.stdout);
+    // The positions are shared: what looks at them is judged again.
+    assert_eq!(to_make.len(), 3, "{}", plan.stdout);
+    assert!(to_make[0].contains("measure.final.legality.temperature: [1.0] -> [0.8] (--set)"), "{}", plan.stdout);
 
     let third = lab.philidor(&[&["run"], &change[..]].concat()).ended(0);
-    assert_eq!(nodes(&third.stderr, "made"), ["evaluate legality T=0.8 at best"], "{}", third.stderr);
-    assert_eq!(nodes(&third.stderr, "kept").len(), made.len() - 1, "{}", third.stderr);
+    let again = ["ask 60 positions at best", "evaluate legality T=0.8 at best", "evaluate agreement at best"];
+    assert_eq!(nodes(&third.stderr, "made"), again, "{}", third.stderr);
+    assert_eq!(nodes(&third.stderr, "kept").len(), made.len() - 3, "{}", third.stderr);
 }
 
 #[test]
@@ -40,7 +42,7 @@ fn two_runs_in_two_places_write_the_same_bytes() {
     for lab in [&left, &right] {
         lab.philidor(&["run", "tiny.toml"]).ended(0);
     }
-    for stage in ["parse", "encode", "inspect", "initial_loss", "train", "evaluate"] {
+    for stage in ["parse", "encode", "inspect", "initial_loss", "train", "ask", "evaluate"] {
         let (left, right) = (left.artifacts(stage, ""), right.artifacts(stage, ""));
         assert!(!left.is_empty(), "{stage} was made");
         for (left, right) in left.iter().zip(&right) {

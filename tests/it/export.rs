@@ -55,7 +55,10 @@ fn what_was_exported_and_imported_is_the_same_model_and_has_the_same_score() {
     lab.philidor(&["run", "tiny.toml", "-S", "name=third", "-S", "model.weights=ours"]).ended(0);
     let plan = json(&lab.path("runs/again/latest/plan.json"));
     let stages: Vec<&str> = plan["nodes"].as_array().expect("nodes").iter().filter_map(|node| node["stage"].as_str()).collect();
-    assert_eq!(stages, ["fetch", "parse", "encode", "inspect", "import", "evaluate", "evaluate", "evaluate", "evaluate"]);
+    assert_eq!(
+        stages,
+        ["fetch", "parse", "encode", "inspect", "import", "ask", "ask", "evaluate", "evaluate", "evaluate", "evaluate"]
+    );
 
     let trained = TensorFile::read(&lab.only("train").join("best.safetensors")).expect("trained weights");
     let again = lab.artifacts("import", "");

@@ -53,10 +53,10 @@ fn changed(lab: &Lab, sets: &[&str], environment: &[(&str, &str)]) -> Vec<String
 
 #[test]
 fn each_setting_changes_the_keys_of_what_it_decides_and_of_what_follows() {
-    const AFTER_PARSE: &[&str] = &["parse", "encode", "inspect", "initial_loss", "train", "evaluate"];
-    const AFTER_ENCODE: &[&str] = &["encode", "inspect", "initial_loss", "train", "evaluate"];
-    const MODEL: &[&str] = &["initial_loss", "train", "evaluate"];
-    const TRAIN: &[&str] = &["train", "evaluate"];
+    const AFTER_PARSE: &[&str] = &["parse", "encode", "inspect", "initial_loss", "train", "ask", "evaluate"];
+    const AFTER_ENCODE: &[&str] = &["encode", "inspect", "initial_loss", "train", "ask", "evaluate"];
+    const MODEL: &[&str] = &["initial_loss", "train", "ask", "evaluate"];
+    const TRAIN: &[&str] = &["train", "ask", "evaluate"];
     let cases: &[(&str, &[&str])] = &[
         ("corpus.moves=100", AFTER_PARSE),
         ("corpus.keep.elo=[1100, 2600]", AFTER_PARSE),
@@ -99,10 +99,10 @@ fn each_setting_changes_the_keys_of_what_it_decides_and_of_what_follows() {
         ("train.validate.every=20", TRAIN),
         ("train.validate.batches=3", TRAIN),
         ("train.snapshots.every=10", TRAIN),
-        ("measure.seed=4", &["evaluate"]),
-        ("measure.snapshots.legality.positions=41", &["evaluate"]),
-        ("measure.final.checkpoint=last", &["evaluate"]),
-        ("measure.final.legality.temperature=0.9", &["evaluate"]),
+        ("measure.seed=4", &["ask", "evaluate"]),
+        ("measure.snapshots.legality.positions=41", &["ask", "evaluate"]),
+        ("measure.final.checkpoint=last", &["ask", "evaluate"]),
+        ("measure.final.legality.temperature=0.9", &["ask", "evaluate"]),
         ("measure.final.full_games.games=5", &["evaluate"]),
     ];
     let lab = Lab::new();

@@ -1,0 +1,99 @@
+//! Which positions a model is asked about, and what stood on the board there: drawn by keys that know no model.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use shakmaty::Chess;
+
+use crate::progress::Progress;
+
+use super::batched;
+use super::positions::{self, Position, ValidationGames};
+use super::rules::{self, Rule};
+
+/// A way to draw positions. Metrics that ask about the same ones share one pass of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Draw {
+    /// Anywhere in the games, with replacement.
+    Anywhere { positions: u32, seed: u64 },
+    /// Where a rare rule is asked for, so many of each.
+    Rules { positions: u32, seed: u64 },
+    /// Every ply of so many games.
+    EveryPly { games: u32, seed: u64 },
+}
+
+/// A position as the model meets it.
+#[derive(Clone, Debug)]
+pub(super) struct Met {
+    pub(super) at: Position,
+    pub(super) rule: Option<Rule>,
+    pub(super) board: Chess,
+}
+
+impl Draw {
+    /// The draw that holds the positions of both, if there is one: a draw begins with those of any smaller one.
+    #[must_use]
+    pub fn covering(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Anywhere { positions: a, seed }, Self::Anywhere { positions: b, seed: same }) if seed == same => {
+                Some(Self::Anywhere { positions: a.max(b), seed })
+            }
+            (Self::EveryPly { games: a, seed }, Self::EveryPly { games: b, seed: same }) if seed == same => {
+                Some(Self::EveryPly { games: a.max(b), seed })
+            }
+            _ => (self == other).then_some(self),
+        }
+    }
+
+    pub fn seed(self) -> u64 {
+        let (Self::Anywhere { seed, .. } | Self::Rules { seed, .. } | Self::EveryPly { seed, .. }) = self;
+        seed
+    }
+}
+
+/// The positions of a draw in its own order, and how many games were looked through for them.
+pub(super) fn drawn(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<(Vec<Met>, u64)> {
+    let (places, scanned): (Vec<(Position, Option<Rule>)>, u64) = match draw {
+        Draw::Anywhere { positions, seed } => {
+            let drawn = positions::draw(games, seed, positions)?;
+            let n = drawn.len() as u64;
+            (drawn.into_iter().map(|at| (at, None)).collect(), n)
+        }
+        Draw::Rules { positions, seed } => {
+            let (found, scanned) = rules::find(games, positions as usize, seed, progress)?;
+            (found.into_iter().map(|(rule, at)| (at, Some(rule))).collect(), scanned)
+        }
+        Draw::EveryPly { games: count, seed } => {
+            let all: Vec<usize> = games.shuffled(seed).into_iter().filter(|&game| !games.game(game).is_empty()).collect();
+            let taken = &all[..all.len().min(count as usize)];
+            let plies = |&game: &usize| (0..games.game(game).len()).map(move |cut| (Position { game, cut }, None));
+            (taken.iter().flat_map(plies).collect(), taken.len() as u64)
+        }
+    };
+    Ok((meet(games, &places, progress)?, scanned))
+}
+
+/// Plays each game once, however many of its positions are asked for.
+fn meet(games: &ValidationGames, places: &[(Position, Option<Rule>)], progress: &Progress) -> Result<Vec<Met>> {
+    let mut by_game = BTreeMap::<usize, Vec<usize>>::new();
+    for (item, (at, _)) in places.iter().enumerate() {
+        by_game.entry(at.game).or_default().push(item);
+    }
+    let mut met: Vec<Option<Met>> = vec![None; places.len()];
+    for (number, (game, mut items)) in by_game.into_iter().enumerate() {
+        if number % 256 == 0 {
+            batched::check(progress)?;
+        }
+        items.sort_by_key(|&item| places[item].0.cut);
+        let mut items = items.into_iter().peekable();
+        games.walk(game, |cut, board, _| {
+            while let Some(item) = items.next_if(|&item| places[item].0.cut == cut) {
+                let (at, rule) = places[item];
+                met[item] = Some(Met { at, rule, board: board.clone() });
+            }
+        })?;
+    }
+    Ok(met.into_iter().map(|met| met.expect("a position lies in its game")).collect())
+}

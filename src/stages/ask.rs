@@ -1,0 +1,109 @@
+//! Weights to answers: one pass of the model over positions that several metrics look at.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::answers::{Answers, ask};
+use crate::measure::draw::Draw;
+use crate::measure::metric::Checkpoint;
+use crate::measure::positions::ValidationGames;
+use crate::measure::predictor::Predictor;
+use crate::model::config::ModelConfig;
+use crate::model::decoder::Decoder;
+use crate::model::device;
+use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
+
+use super::encode::Tokens;
+use super::train::Trained;
+
+/// Tokens read for a position drawn anywhere: half a game, less what positions of one game share.
+const PROMPT_TOKENS: u64 = 40;
+/// Tokens of a game.
+const GAME_TOKENS: u64 = 80;
+
+#[derive(Serialize, Deserialize)]
+pub struct Ask {
+    pub tokens: Handle<Tokens>,
+    pub trained: Handle<Trained>,
+    pub checkpoint: Checkpoint,
+    pub draw: Draw,
+    /// At which a token is sampled in every position.
+    pub temperatures: Vec<f64>,
+    /// What is asked, for the estimate alone: the key has it in `trained`.
+    #[serde(skip)]
+    pub model: Option<ModelConfig>,
+}
+
+/// Answers, with what decided them besides the draw.
+pub struct Asked {
+    pub answers: Answers,
+    /// The same of every metric that reads them.
+    pub with: With,
+}
+
+/// `asked.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct With {
+    /// BLAKE3 of the validation tokens, in hexadecimal.
+    pub data: String,
+    pub context: u32,
+    pub precision: String,
+    /// Games that were looked through.
+    pub scanned: u64,
+    pub temperatures: Vec<f64>,
+}
+
+impl Stage for Ask {
+    const NAME: &'static str = "ask";
+    const VERSION: u32 = 1;
+    type Output = Asked;
+
+    fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
+        let (tokens, trained) = (cx.open(self.tokens)?, cx.open(self.trained)?);
+        let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
+        let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
+        let games = ValidationGames::of(&tokens.validation);
+        let answers = ask(&decoder, &games, self.draw, &self.temperatures, &cx.progress)?;
+        answers.write(&out.join("answers.parquet"))?;
+        let with = With {
+            data: super::evaluate::digest(&tokens.validation),
+            context: Predictor::context(&decoder) as u32,
+            precision: Predictor::precision(&decoder).to_owned(),
+            scanned: answers.scanned,
+            temperatures: self.temperatures.clone(),
+        };
+        Ok(fs::write(out.join("asked.json"), serde_json::to_string_pretty(&with)? + "\n")?)
+    }
+
+    /// Forward passes alone, a third of what a training step does for a token.
+    fn cost(&self) -> Cost {
+        let Some(model) = &self.model else { return Cost::default() };
+        let tokens = match self.draw {
+            Draw::Anywhere { positions, .. } => u64::from(positions) * PROMPT_TOKENS,
+            Draw::Rules { positions, .. } => 4 * u64::from(positions) * PROMPT_TOKENS,
+            Draw::EveryPly { games, .. } => u64::from(games) * GAME_TOKENS,
+        };
+        Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
+    }
+
+    fn detail(&self) -> String {
+        let at = self.checkpoint.words();
+        match self.draw {
+            Draw::Anywhere { positions, .. } => format!("{positions} positions at {at}"),
+            Draw::Rules { positions, .. } => format!("{positions} positions of each rule at {at}"),
+            Draw::EveryPly { games, .. } => format!("every ply of {games} games at {at}"),
+        }
+    }
+}
+
+impl Artifact for Asked {
+    fn open(dir: &Path) -> Result<Self> {
+        let path = dir.join("asked.json");
+        let with: With = serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))?;
+        let answers = Answers { scanned: with.scanned, ..Answers::read(&dir.join("answers.parquet"), &with.temperatures)? };
+        Ok(Self { answers, with })
+    }
+}
