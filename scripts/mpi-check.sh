@@ -46,7 +46,10 @@ for ((round = 1; round <= rounds; round++)); do
     cp "$size"/store/v1/train/*/speed.jsonl "speed-$size-$round.jsonl"
   done
 done
-train accumulated -S train.batch=$((batch / ranks)) -S train.accumulate="$ranks" "$@"
+# With the threads of one rank: another number of them adds in another order.
+threads=$(($(nproc) / ranks))
+train accumulated -S machine.threads=$((threads > 0 ? threads : 1)) \
+  -S train.batch=$((batch / ranks)) -S train.accumulate="$ranks" "$@"
 python3 - "$ranks" "$rounds" <<'PYTHON'
 import glob, json, statistics, struct, sys
 
