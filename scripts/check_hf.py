@@ -70,7 +70,7 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     main(Path(sys.argv[1]))
     sys.exit(1 if failures else 0)
