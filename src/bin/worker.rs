@@ -169,7 +169,9 @@ fn work(job: &Job, ranks: &dyn Ranks) -> Result<MadeBy> {
     let cx = Cx { node: &job.node, inputs: &job.inputs, store: &store, machine: &job.machine, progress, ranks };
     work(&cx, &job.out)?;
     // What the setting came to: `auto` says nothing of where the work was done.
-    let device = device::name(device::open(&job.machine.device, job.machine.threads(), None)?);
+    let device = device::open(&job.machine.device, job.machine.threads(), None)?;
+    device::release(device)?;
+    let device = device::name(device);
     let device = if ranks.size() > 1 { format!("{device} × {}", ranks.size()) } else { device };
     Ok(MadeBy { device, libtorch: libtorch::VERSION.to_owned(), ..MadeBy::default() })
 }

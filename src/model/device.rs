@@ -155,6 +155,24 @@ pub fn synchronize(device: Device) {
     }
 }
 
+/// Gives memory that no tensor uses back to the device, for whoever comes next.
+///
+/// # Errors
+///
+/// Where the driver refuses.
+pub fn release(device: Device) -> Result<()> {
+    if device.is_cuda() {
+        return shim::release();
+    }
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[expect(unsafe_code, reason = "glibc's own call, which the standard library does not wrap")]
+    // SAFETY: malloc_trim takes a number of bytes to leave, and touches no memory in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+    Ok(())
+}
+
 fn parse(name: &str) -> Result<Asked> {
     Ok(match name {
         "auto" => Asked::Auto,
@@ -230,6 +248,22 @@ fn load_cuda(folder: Option<&Path>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_no_tensor_uses_is_given_back() {
+        keep_memory();
+        let resident = || {
+            let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux tells it");
+            pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
+        };
+        let held = {
+            let _large = tch::Tensor::ones([64, 1 << 20], (tch::Kind::Float, Device::Cpu));
+            resident()
+        };
+        release(Device::Cpu).expect("nothing refuses");
+        // Other tests allocate meanwhile, far less than these 256 MiB.
+        assert!(resident() + (128 << 20) < held, "{} of {held} bytes are left", resident());
+    }
 
     #[test]
     fn device_names_are_understood_or_refused_with_the_names_there_are() {

@@ -127,6 +127,11 @@ char *philidor_peak_bytes(int device, std::int64_t *bytes) {
   });
 }
 
+// Gives the memory that libtorch holds for later back to the CUDA devices.
+char *philidor_release() {
+  return guarded([] { at::getDeviceAllocator(at::kCUDA)->emptyCache(); });
+}
+
 // Bytes that are free on a CUDA device, as its driver tells.
 char *philidor_free_bytes(int device, std::int64_t *bytes) {
   return guarded([&] {

@@ -32,6 +32,7 @@ unsafe extern "C" {
     fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
     fn philidor_tf32(allowed: bool) -> *mut c_char;
     fn philidor_peak_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
+    fn philidor_release() -> *mut c_char;
     fn philidor_free_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
 }
 
@@ -127,6 +128,13 @@ pub fn peak_bytes(cuda: usize) -> Result<u64> {
     // SAFETY: `bytes` is a live i64.
     said(unsafe { philidor_peak_bytes(cuda as c_int, &raw mut bytes) })?;
     Ok(bytes.max(0) as u64)
+}
+
+/// Gives the memory that libtorch holds for later back to the CUDA devices.
+pub fn release() -> Result<()> {
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: it takes nothing, and frees only what no tensor uses.
+    said(unsafe { philidor_release() })
 }
 
 /// Bytes that are free on a CUDA device.
