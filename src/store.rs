@@ -314,7 +314,8 @@ impl Claimed {
 
     /// Makes the part whole: digests, fsync, manifest, rename.
     pub fn commit(self, made_of: &Value, made_by: MadeBy) -> Result<Manifest> {
-        for name in [Resume::FILE, SPENT, taint::FILE] {
+        // A manifest is of an earlier try that was killed before the rename.
+        for name in [Resume::FILE, SPENT, taint::FILE, Store::MANIFEST] {
             let path = self.part.join(name);
             if path.exists() {
                 fs::remove_file(path)?;

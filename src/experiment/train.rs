@@ -7,6 +7,8 @@ use crate::train::config::{
 use super::kind::{Choice, DECAY, Integer, NOT_NEGATIVE, POSITIVE, Pair, SHARE};
 use super::table::Section;
 
+/// Weights that a training may publish: each is in the plan with its measures.
+const SNAPSHOTS_MOST: u64 = 10_000;
 const SAMPLER: Choice<Sampler> = Choice(&[("windows", Sampler::Windows), ("epoch", Sampler::Epoch)]);
 const PACKING: Choice<Packing> = Choice(&[("stream", Packing::Stream), ("games", Packing::Games)]);
 const PRECISION: Choice<Precision> = Choice(&[("f32", Precision::F32), ("tf32", Precision::Tf32), ("bf16", Precision::Bf16)]);
@@ -42,6 +44,12 @@ pub(super) fn train(s: &mut Section) -> Option<TrainConfig> {
     let ema = s.switch("ema", None, |s| Some(Some(Ema { decay: s.get("decay", &SHARE)? })));
     let spikes = s.switch("spikes", None, |s| spikes(s).map(Some));
 
+    if let (Some(Length::Steps(steps)), Some(Snapshots { every })) = (length, snapshots)
+        && steps / every > SNAPSHOTS_MOST
+    {
+        let message = format!("`train.snapshots.every` = {every} would publish weights {} times", steps / every + 1);
+        s.refuse("snapshots.every", &["steps"], message, &format!("publish them {SNAPSHOTS_MOST} times at most"));
+    }
     if let (Some(length), Some(rate)) = (length, learning_rate) {
         rate_fits(s, length, rate);
     }

@@ -70,7 +70,7 @@ pub fn write(folder: &Path, model: &ModelConfig, tensors: &BTreeMap<String, Tens
 ///
 /// # Errors
 ///
-/// Where the file is not whole, or does not hold the model, or has a head of its own.
+/// Where the file is not whole, does not hold the model, has a head of its own, or holds what is no number.
 pub fn with_weights<T>(
     weights: &Path,
     model: &ModelConfig,
@@ -78,7 +78,15 @@ pub fn with_weights<T>(
 ) -> Result<T> {
     let file = TensorFile::read(weights)?;
     let read = Layout::read(&file, &tensors::shapes(weights)?, model);
-    take(&read.with_context(|| format!("reading `{}`", weights.display()))?, &file.digest())
+    let read = read.with_context(|| format!("reading `{}`", weights.display()))?;
+    for (name, tensor) in &read {
+        let numbers = tensor.bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().expect("four bytes")));
+        if let Some(odd) = numbers.into_iter().find(|number| !number.is_finite()) {
+            let message = format!("`{}` has `{odd}` in `{name}`, and numbers are wanted", weights.display());
+            return Err(Fixable::failed(message).hint("the training that made it has diverged, or the file is damaged").into());
+        }
+    }
+    take(&read, &file.digest())
 }
 
 /// The one file of weights of a folder: `model.safetensors`, or the only one there is.
@@ -149,6 +157,9 @@ fn sound(model: &ModelConfig) -> Result<(), String> {
     }
     if !width.is_multiple_of(heads) || !(width / heads).is_multiple_of(2) {
         return Err(format!("a width of {width} cannot be cut into {heads} heads of an even width"));
+    }
+    if layers > 1024 || heads > 1024 {
+        return Err(format!("{layers} layers and {heads} heads, and 1,024 of each is the most"));
     }
     if context < 8 {
         return Err(format!("a context of {context} is below 8"));

@@ -17,9 +17,13 @@ pub fn best_file(out: &Path, step: u64) -> PathBuf {
     out.join("best").join(format!("step-{step:08}.safetensors"))
 }
 
-/// Removes best weights but those of these steps.
+/// Removes best weights but those of these steps; a training that was done has none left.
 pub fn remove_but(out: &Path, steps: &[u64]) -> Result<()> {
-    for entry in fs_err::read_dir(out.join("best"))? {
+    let folder = out.join("best");
+    if !folder.exists() {
+        return Ok(());
+    }
+    for entry in fs_err::read_dir(folder)? {
         let path = entry?.path();
         if !steps.iter().any(|&step| path == best_file(out, step)) {
             fs_err::remove_file(path)?;

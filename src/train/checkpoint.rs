@@ -3,6 +3,7 @@
 //! A checkpoint is a folder, whole or absent under its name; the last two are kept, should one be damaged. It holds no state of
 //! a generator and no place in the data: both follow from the seed and the step.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -11,7 +12,7 @@ use serde_json::json;
 use tch::{Device, TchError};
 
 use super::best::{self, Best};
-use super::files::{CURVE, SPEED, VALIDATION, read_json, write_json};
+use super::files::{CURVE, SPEED, VALIDATION, read_json, snapshot_file, write_json};
 use super::trainer::Trainer;
 use super::watch::Watch;
 use crate::disk::sync_dir;
@@ -22,7 +23,10 @@ use crate::model::weights::{Weights, write_tensors};
 
 const FOLDER: &str = "checkpoints";
 const AVERAGE: &str = "average.safetensors";
+const WEIGHTS: &str = "weights.safetensors";
 const STATE: &str = "state.json";
+/// BLAKE3 of all files of a checkpoint, by name.
+const DIGESTS: &str = "digests.json";
 /// Checkpoints of an unfinished training.
 const KEPT: usize = 2;
 
@@ -54,7 +58,7 @@ pub fn save(out: &Path, trainer: &Trainer, state: State) -> Result<()> {
         }
     }
     fs_err::create_dir_all(&part)?;
-    trainer.decoder.weights().write(&part.join("weights.safetensors"))?;
+    trainer.decoder.weights().write(&part.join(WEIGHTS))?;
     let [first, second] = trainer.optimiser.moments();
     write_tensors(&part.join("first.safetensors"), &first)?;
     write_tensors(&part.join("second.safetensors"), &second)?;
@@ -62,6 +66,7 @@ pub fn save(out: &Path, trainer: &Trainer, state: State) -> Result<()> {
         average.write(&part.join(AVERAGE))?;
     }
     write_json(&part.join(STATE), &state)?;
+    write_json(&part.join(DIGESTS), &digests(&part)?)?;
     fs_err::rename(&part, &whole)?;
     sync_dir(&out.join(FOLDER))?;
     write_json(&out.join("resume.json"), &json!({ "done": state.step, "total": trainer.steps(), "unit": "steps" }))?;
@@ -90,16 +95,16 @@ pub struct Saved {
     pub average: Option<Weights>,
 }
 
-/// The newest checkpoint in `out` that a training of so many steps can go on from, if there is any at all. `note` is told
-/// of newer ones that are damaged.
+/// The newest checkpoint in `out` that a training can go on from, if there is any at all; `length` is its steps, and those
+/// between two snapshots. `note` is told of newer ones that are damaged.
 ///
 /// # Errors
 ///
 /// Where there are some and none can be gone on from. They are never removed unasked: they may be the work of days.
-pub fn newest(out: &Path, model: &ModelConfig, device: Device, steps: u64, note: &dyn Fn(String)) -> Result<Option<Saved>> {
+pub fn newest(out: &Path, model: &ModelConfig, device: Device, length: [u64; 2], note: &dyn Fn(String)) -> Result<Option<Saved>> {
     let mut damaged = None;
     for (step, folder) in all(out)?.into_iter().rev() {
-        match read(out, &folder, model, device, steps) {
+        match read(out, &folder, model, device, length) {
             Ok(saved) => {
                 if let Some((step, error)) = damaged {
                     note(format!("the checkpoint of step {step} is damaged ({error:#}); the one before it is whole"));
@@ -125,17 +130,49 @@ pub fn newest(out: &Path, model: &ModelConfig, device: Device, steps: u64, note:
     }
 }
 
-fn read(out: &Path, folder: &Path, model: &ModelConfig, device: Device, steps: u64) -> Result<Saved> {
+fn read(out: &Path, folder: &Path, model: &ModelConfig, device: Device, [steps, every]: [u64; 2]) -> Result<Saved> {
     let state: State = read_json(&folder.join(STATE))?;
     belongs(out, state, steps)?;
     let moments = |name: &str| Weights::read(&folder.join(name), model, device);
     let average = if folder.join(AVERAGE).exists() { Some(moments(AVERAGE)?) } else { None };
-    Ok(Saved {
+    let saved = Saved {
         state,
-        decoder: Decoder::load(&folder.join("weights.safetensors"), model, device)?,
+        decoder: Decoder::load(&folder.join(WEIGHTS), model, device)?,
         moments: [moments("first.safetensors")?, moments("second.safetensors")?],
         average,
-    })
+    };
+    // Last, for the name of a tensor tells more than a digest does.
+    let (seen, wanted) = (digests(folder)?, read_json::<BTreeMap<String, String>>(&folder.join(DIGESTS))?);
+    if let Some(name) = wanted.keys().chain(seen.keys()).find(|name| seen.get(*name) != wanted.get(*name)) {
+        anyhow::bail!("`{name}` is not what was written: BLAKE3 {:?}, and {:?} is wanted", seen.get(name), wanted.get(name));
+    }
+    published(out, fs_err::metadata(folder.join(WEIGHTS))?.len(), state.step, every)?;
+    Ok(saved)
+}
+
+/// Sees that the snapshots before a step are there, each with the bytes of the weights.
+fn published(out: &Path, size: u64, before: u64, every: u64) -> Result<()> {
+    for step in (0..before).step_by(every.max(1) as usize) {
+        let path = snapshot_file(out, step);
+        let there = fs_err::metadata(&path)?.len();
+        anyhow::ensure!(there == size, "`{}` has {there} bytes, and {size} are wanted", path.display());
+    }
+    Ok(())
+}
+
+/// BLAKE3 of the files in a folder, but for the digests themselves.
+fn digests(folder: &Path) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name != DIGESTS {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(fs_err::File::open(&path)?)?;
+            found.insert(name, hasher.finalize().to_hex().to_string());
+        }
+    }
+    Ok(found)
 }
 
 /// Sees that the other files of an unfinished training are those that its checkpoint was saved with.

@@ -133,7 +133,8 @@ impl<'a> Run<'a> {
             Length::Steps(steps) => steps,
             Length::Epochs(_) => config.steps(model.context, epoch_tokens(config.packing, tokens.train, model.context)?),
         };
-        let saved = checkpoint::newest(out, model, session.device, steps, &|text| session.progress.note(text))?;
+        let length = [steps, config.snapshots.every];
+        let saved = checkpoint::newest(out, model, session.device, length, &|text| session.progress.note(text))?;
         let state = saved.as_ref().map_or_else(State::default, |saved| saved.state);
         let trainer = match saved {
             None => Trainer::new(config, Decoder::new(model, config.seed, session.device)?, tokens.train, steps)?,

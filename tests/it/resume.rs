@@ -136,12 +136,15 @@ fn what_a_killed_worker_was_writing_is_no_part_of_what_the_next_one_made() {
     signal(worker, "KILL");
     run.wait().expect("it ends by itself");
     let part = lab.artifacts("train", "part").remove(0);
-    for half in ["best.json.77.tmp", "snapshots/step-00000001.safetensors.77.tmp"] {
+    // The manifest is of a try that was killed just before the artifact got its name.
+    for half in ["best.json.77.tmp", "snapshots/step-00000001.safetensors.77.tmp", "manifest.json"] {
         std::fs::write(part.join(half), b"{").expect("written");
     }
     lab.philidor(&["run", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0);
     let kept: Vec<PathBuf> = store(&lab).into_keys().filter(|path| path.starts_with("train")).collect();
     assert!(kept.iter().all(|path| path.extension().is_some_and(|extension| extension != "tmp")), "{kept:?}");
+    let plan = lab.philidor(&["plan", "tiny.toml", "--until", "train", "-S", "train.steps=400"]).ended(0).stdout;
+    assert!(plan.contains("kept    train"), "{plan}");
 }
 
 #[test]

@@ -203,6 +203,8 @@ fn a_damaged_checkpoint_is_refused_with_a_way_out_and_left_where_it_is() {
         (checkpoint.join("first.safetensors"), b""),
         (checkpoint.join("state.json"), br#"{"step":99,"best":null,"curve":0,"validation":0,"speed":0}"#),
         (checkpoint.join("state.json"), b"{"),
+        (checkpoint.join("digests.json"), b"{}"),
+        (out.join("snapshots/step-00000000.safetensors"), b"cut short"),
         (out.join(CURVE), b""),
     ] {
         let good = std::fs::read(&path).expect("it was written");
@@ -250,7 +252,11 @@ fn of_two_checkpoints_the_older_one_serves_where_the_newer_one_is_damaged() {
         names
     };
     assert_eq!(names(), ["step-00000003", "step-00000004"]);
-    std::fs::write(out.join("checkpoints/step-00000004/second.safetensors"), b"half").expect("written");
+    // Numbers of the right shape that are not the ones that were saved.
+    let second = out.join("checkpoints/step-00000004/second.safetensors");
+    let mut bytes = std::fs::read(&second).expect("it was written");
+    *bytes.last_mut().expect("it holds numbers") ^= 1;
+    std::fs::write(&second, bytes).expect("written");
     let notes = stop(out);
     assert!(notes.iter().any(|note| note.starts_with("the checkpoint of step 4 is damaged")), "{notes:?}");
     assert!(notes.iter().any(|note| note == "going on after step 3 of 7"), "{notes:?}");
