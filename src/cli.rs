@@ -215,6 +215,29 @@ pub enum Bench {
     Device(BenchDeviceArgs),
     /// Time the training step of an experiment by batch size, and say what fits and how long it all takes
     Train(BenchTrainArgs),
+    /// Time the final measures of an experiment beside the passes that they need, and beside the published way
+    Measure(BenchMeasureArgs),
+}
+
+#[derive(Args)]
+pub struct BenchMeasureArgs {
+    /// Experiment file; of a sweep, its first point is measured
+    pub file: PathBuf,
+    /// Set a key of the experiment, or a machine setting as `machine.device=cpu`
+    #[arg(short = 'S', long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Runs of the measures and of their bare passes, in turn
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Games held to legal moves
+    #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    pub games: u32,
+    /// Plies of each of them
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub plies: u32,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]

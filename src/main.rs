@@ -37,6 +37,7 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
         Command::Import(args) => commands::import::import(args, out),
         Command::Bench(Bench::Corpus(args)) => commands::bench::corpus::corpus(args, out),
         Command::Bench(Bench::Loader(args)) => commands::bench::loader::loader(args),
+        Command::Bench(Bench::Measure(args)) => commands::bench::measure::measure(args),
         Command::Bench(Bench::Device(args)) => return commands::bench::device::device(args, out),
         Command::Bench(Bench::Train(args)) => commands::bench::train::train(args, out),
         Command::Doctor(args) => return commands::doctor::doctor(args, out),

@@ -14,6 +14,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow};
 use philidor::error::{Exit, Fixable, panic_text};
 use philidor::machine::Machine;
+use philidor::measure;
 use philidor::model::device::{self, Description};
 use philidor::model::libtorch;
 use philidor::plan::{Cx, Stage as _};
@@ -190,6 +191,7 @@ fn bench(what: &Value, machine: &Machine) -> Result<Value> {
         Bench::Device(asked) => train::bench::device::measure(&asked, place),
         Bench::Train(asked) => train::bench::train::measure(&asked, place),
         Bench::Loader(asked) => train::bench::loader::measure(&asked, place),
+        Bench::Measure(asked) => measure::bench::timed::measure(&asked, place),
     }
 }
 

@@ -14,8 +14,9 @@ use crate::random::{stream, unit};
 use super::batched::Asked;
 use super::board::illegal_name;
 use super::draw::{Draw, Met, drawn};
+use super::parts::in_parts;
 use super::positions::ValidationGames;
-use super::predictor::Predictor;
+use super::predictor::{Logits, Predictor};
 use super::rules::Rule;
 use super::sampling::{Weights, rank, top};
 
@@ -96,28 +97,72 @@ pub fn ask(
     let mut rows = vec![None; met.len()];
     let blank = Sampled { token: 0, outcome: "" };
     let mut sampled: Vec<_> = temperatures.iter().map(|&temperature| (temperature, vec![blank; met.len()])).collect();
-    let (mut legal, mut weights) = (Vec::new(), Weights::default());
-    asked.put(predictor, progress, |item, logits| {
-        let met = &met[item];
-        legal_tokens(&met.board, &mut legal);
-        let mut held = 1.0_f64;
-        weights.fill(logits, held);
-        rows[item] = Some(answer(met, games.human(met.at), logits, &weights, &legal));
-        for (temperature, sampled) in &mut sampled {
-            // Each item has its own number, so neither batches nor order change what is sampled.
-            let uniform = unit(&mut stream(draw.seed(), "legality", item as u64));
-            if temperature.to_bits() != held.to_bits() {
-                held = *temperature;
-                weights.fill(logits, held);
+    let judge = Judge { games, met: &met, temperatures, seed: draw.seed() };
+    let mut memories: Vec<Memory> = (0..predictor.threads().max(1)).map(|_| Memory::default()).collect();
+    asked.put(predictor, progress, |logits, items| {
+        in_parts(&mut memories, items, |memory, first, items| judge.judge(memory, logits, first, items));
+        for memory in &mut memories {
+            for (number, (item, answer)) in memory.answers.drain(..).enumerate() {
+                rows[item] = Some(answer);
+                let tokens = &memory.sampled[number * temperatures.len()..];
+                sampled.iter_mut().zip(tokens).for_each(|((_, sampled), &token)| sampled[item] = token);
             }
-            let token = weights.sample(uniform);
-            let outcome = classify(token, &met.board).map_or_else(illegal_name, |_| LEGAL);
-            sampled[item] = Sampled { token, outcome };
+            memory.sampled.clear();
         }
         Ok(())
     })?;
     let rows = rows.into_iter().map(|row| row.expect("every position was asked for")).collect();
     Ok(Answers { rows, sampled, scanned })
+}
+
+/// What turns logits into answers, the same in every thread.
+struct Judge<'a> {
+    games: &'a ValidationGames<'a>,
+    met: &'a [Met],
+    temperatures: &'a [f64],
+    seed: u64,
+}
+
+/// What a thread uses again.
+#[derive(Default)]
+struct Memory {
+    legal: Vec<u16>,
+    weights: Weights,
+    /// With the number of the item.
+    answers: Vec<(usize, Answer)>,
+    /// Of each answer, a token for each temperature.
+    sampled: Vec<Sampled>,
+}
+
+impl Judge<'_> {
+    /// Rows from `first` on, each with the items that ask there: one position, which may have been drawn more than once.
+    fn judge(&self, memory: &mut Memory, logits: &Logits, first: usize, rows: &[&[usize]]) {
+        for (row, items) in rows.iter().enumerate() {
+            let logits = logits.row(first + row);
+            let Some(met) = items.first().map(|&item| &self.met[item]) else { continue };
+            legal_tokens(&met.board, &mut memory.legal);
+            let mut held = 1.0_f64;
+            memory.weights.fill(logits, held);
+            let answer = answer(met, self.games.human(met.at), logits, &memory.weights, &memory.legal);
+            let before = memory.sampled.len();
+            memory.sampled.resize(before + items.len() * self.temperatures.len(), Sampled { token: 0, outcome: "" });
+            for (at, temperature) in self.temperatures.iter().enumerate() {
+                if temperature.to_bits() != held.to_bits() {
+                    held = *temperature;
+                    memory.weights.fill(logits, held);
+                }
+                for (number, &item) in items.iter().enumerate() {
+                    // Each item has its own number, so neither batches nor order change what is sampled.
+                    let uniform = unit(&mut stream(self.seed, "legality", item as u64));
+                    let token = memory.weights.sample(uniform);
+                    let is_legal = memory.legal.contains(&token);
+                    let outcome = if is_legal { LEGAL } else { classify(token, &met.board).map_or_else(illegal_name, |_| LEGAL) };
+                    memory.sampled[before + number * self.temperatures.len() + at] = Sampled { token, outcome };
+                }
+            }
+            memory.answers.extend(items.iter().map(|&item| (item, answer.clone())));
+        }
+    }
 }
 
 fn answer(met: &Met, human: u16, logits: &[f32], weights: &Weights, legal: &[u16]) -> Answer {
@@ -160,6 +205,7 @@ mod tests {
         for draw in DRAWS {
             let whole = answers(&fakes::moody(), draw);
             assert_eq!(answers(&fakes::moody().batch(1), draw), whole);
+            assert_eq!(answers(&fakes::moody().threads(3), draw), whole);
             // Answers that depend on the last token alone are those of any context.
             for context in [2, 9, 40] {
                 assert_eq!(answers(&fakes::copying().context(context), draw), answers(&fakes::copying(), draw), "{context}");

@@ -8,7 +8,7 @@ use crate::error::Fixable;
 use crate::progress::Progress;
 
 use super::positions::{Position, ValidationGames, prompt};
-use super::predictor::{Predictor, Prompt};
+use super::predictor::{Logits, Predictor, Prompt};
 
 /// Rows of logits that are held at a time: 32 MB.
 const ROWS: usize = 4096;
@@ -52,16 +52,25 @@ impl Asked {
         Self { sequences, items: positions.len() }
     }
 
-    /// Asks, and hands every item's number and logits to `each`, shortest sequences first.
+    /// Each position by itself, with what stands before it: nothing is shared.
+    pub(super) fn each(games: &ValidationGames, positions: &[Position], context: usize) -> Self {
+        let sequence = |(item, &at): (usize, &Position)| {
+            let tokens = prompt(games.before(at), context);
+            Sequence { places: vec![tokens.len() as u32 - 1], tokens, items: vec![vec![item]] }
+        };
+        Self { sequences: positions.iter().enumerate().map(sequence).collect(), items: positions.len() }
+    }
+
+    /// Asks, shortest sequences first, and hands over the logits of each pass with the items of each row.
     ///
     /// # Errors
     ///
-    /// Those of the predictor and of `each`, and the user's wish to stop.
+    /// Those of the predictor and of `read`, and the user's wish to stop.
     pub(super) fn put(
         mut self,
         predictor: &dyn Predictor,
         progress: &Progress,
-        mut each: impl FnMut(usize, &[f32]) -> Result<()>,
+        mut read: impl FnMut(&Logits, &mut [&[usize]]) -> Result<()>,
     ) -> Result<()> {
         // Sequences of like length waste little on padding.
         self.sequences.sort_by_key(|sequence| sequence.tokens.len());
@@ -71,12 +80,9 @@ impl Asked {
             let (batch, rest) = left.split_at(fitting(left, predictor.batch().max(1)));
             let prompts: Vec<_> = batch.iter().map(|asked| Prompt { tokens: &asked.tokens, asked: &asked.places }).collect();
             let logits = predictor.predict(&prompts)?;
-            for (row, items) in batch.iter().flat_map(|sequence| &sequence.items).enumerate() {
-                for &item in items {
-                    each(item, logits.row(row))?;
-                }
-                done += items.len();
-            }
+            let mut rows: Vec<&[usize]> = batch.iter().flat_map(|sequence| &sequence.items).map(Vec::as_slice).collect();
+            read(&logits, &mut rows)?;
+            done += rows.iter().map(|items| items.len()).sum::<usize>();
             progress.done(done as u64, self.items as u64, "positions");
             left = rest;
         }

@@ -8,7 +8,7 @@ use crate::model::cache::KvCache;
 use crate::model::config::Precision;
 use crate::model::decoder::Decoder;
 
-use super::predictor::{Logits, Predictor, Prompt, Session, ask_last};
+use super::predictor::{Logits, Predictor, Prompt, Session, with_last};
 
 impl Predictor for Decoder {
     fn context(&self) -> usize {
@@ -30,47 +30,82 @@ impl Predictor for Decoder {
         }
     }
 
+    /// As many as have their keys and values in a gigabyte, or eight on a GPU, if all of them become as long as a session.
+    fn growing(&self) -> usize {
+        let config = self.config();
+        let bytes = if Decoder::precision(self) == Precision::Bf16 { 2 } else { 4 };
+        let token = 2 * bytes * u64::from(config.layers) * u64::from(config.width);
+        let room = if self.device().is_cuda() { 8_u64 << 30 } else { 1 << 30 };
+        (room / (token * u64::from(config.context).min(SESSION))).clamp(64, 512) as usize
+    }
+
+    /// Those of libtorch.
+    fn threads(&self) -> usize {
+        tch::get_num_threads().max(1) as usize
+    }
+
     fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
-        let longest = prompts.iter().map(|prompt| prompt.tokens.len()).max().unwrap_or(0);
-        ensure!(
-            longest <= self.context() && prompts.iter().all(|prompt| !prompt.tokens.is_empty()),
-            "prompts must hold 1 to {} tokens",
-            self.config().context
-        );
-        let mut tokens = vec![i64::from(PAD); prompts.len() * longest];
-        let mut places = Vec::new();
-        for (row, (shown, prompt)) in tokens.chunks_exact_mut(longest.max(1)).zip(prompts).enumerate() {
-            shown.iter_mut().zip(prompt.tokens).for_each(|(place, &token)| *place = i64::from(token));
-            ensure!(prompt.asked.iter().all(|&at| (at as usize) < prompt.tokens.len()), "a place beyond the end of its prompt");
-            places.extend(prompt.asked.iter().map(|&at| (row * longest) as i64 + i64::from(at)));
-        }
-        let tokens_bt = Tensor::from_slice(&tokens).view([prompts.len() as i64, longest as i64]).to_device(self.device());
-        read(&no_grad(|| self.logits_at(&tokens_bt, &places)), places.len())
+        let logits_nv = logits(self, prompts)?;
+        read(&logits_nv, logits_nv.size()[0] as usize)
     }
 
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
-        let cache = KvCache::new(self, sequences, length.min(self.context()));
-        Ok(Box::new(Cached { decoder: self, cache, sequences: vec![Vec::new(); sequences] }))
+        Ok(Box::new(Cached::new(self, sequences, length)))
     }
 }
 
-struct Cached<'a> {
+/// Tokens that a session is reckoned to grow to.
+const SESSION: u64 = 250;
+
+/// The logits at every place that is asked for, where the device has them.
+pub(super) fn logits(decoder: &Decoder, prompts: &[Prompt]) -> Result<Tensor> {
+    let longest = prompts.iter().map(|prompt| prompt.tokens.len()).max().unwrap_or(0);
+    ensure!(
+        longest <= decoder.context() && prompts.iter().all(|prompt| !prompt.tokens.is_empty()),
+        "prompts must hold 1 to {} tokens",
+        decoder.config().context
+    );
+    let mut tokens = vec![i64::from(PAD); prompts.len() * longest];
+    let mut places = Vec::new();
+    for (row, (shown, prompt)) in tokens.chunks_exact_mut(longest.max(1)).zip(prompts).enumerate() {
+        shown.iter_mut().zip(prompt.tokens).for_each(|(place, &token)| *place = i64::from(token));
+        ensure!(prompt.asked.iter().all(|&at| (at as usize) < prompt.tokens.len()), "a place beyond the end of its prompt");
+        places.extend(prompt.asked.iter().map(|&at| (row * longest) as i64 + i64::from(at)));
+    }
+    let tokens_bt = Tensor::from_slice(&tokens).view([prompts.len() as i64, longest as i64]).to_device(decoder.device());
+    Ok(no_grad(|| decoder.logits_at(&tokens_bt, &places)))
+}
+
+/// Sequences that grow on a cache.
+pub(super) struct Cached<'a> {
     decoder: &'a Decoder,
     cache: KvCache,
     /// For what comes after the context is full: then each token moves the window, and with it all that is cached.
     sequences: Vec<Vec<u16>>,
 }
 
-impl Session for Cached<'_> {
-    fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
+impl<'a> Cached<'a> {
+    pub(super) fn new(decoder: &'a Decoder, sequences: usize, length: usize) -> Self {
+        let cache = KvCache::new(decoder, sequences, length.min(decoder.context()));
+        Self { decoder, cache, sequences: vec![Vec::new(); sequences] }
+    }
+
+    /// Adds one token to each sequence; the logits of the next, where the device has them.
+    pub(super) fn advance(&mut self, tokens: &[u16]) -> Result<Tensor> {
         ensure!(tokens.len() == self.sequences.len(), "{} tokens for {} sequences", tokens.len(), self.sequences.len());
         self.sequences.iter_mut().zip(tokens).for_each(|(sequence, &token)| sequence.push(token));
         if self.cache.room() == 0 {
-            return ask_last(self.decoder, &self.sequences);
+            return with_last(self.decoder.context(), &self.sequences, |prompts| logits(self.decoder, prompts));
         }
         let tokens: Vec<i64> = tokens.iter().copied().map(i64::from).collect();
         let tokens_b1 = Tensor::from_slice(&tokens).view([-1, 1]).to_device(self.decoder.device());
-        read(&no_grad(|| self.decoder.step(&tokens_b1, &mut self.cache)), tokens.len())
+        Ok(no_grad(|| self.decoder.step(&tokens_b1, &mut self.cache)))
+    }
+}
+
+impl Session for Cached<'_> {
+    fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
+        read(&self.advance(tokens)?, tokens.len())
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {
@@ -90,6 +125,7 @@ mod tests {
     use super::super::fakes::{self, Lawful};
     use super::super::metric::Metric;
     use super::super::positions::ValidationGames;
+    use super::super::predictor::Recompute;
     use super::super::{Measured, measure};
     use super::*;
     use crate::model::config::ModelConfig;
@@ -114,19 +150,51 @@ mod tests {
             let [cached, whole] = [true, false].map(|cached| score(metric, &Lawful { inner: &decoder, cached }));
             assert_eq!(cached.games, whole.games, "at temperature {temperature}");
             assert!(cached.counts["limit"] > 6, "{:?}", cached.counts);
+            // One game at a time, and nothing cached.
+            let alone = fakes::Rebatched { inner: &Lawful { inner: &decoder, cached: false }, batch: 1, threads: 1 };
+            assert_eq!(score(metric, &alone).games, cached.games, "at temperature {temperature}");
         }
     }
 
     #[test]
-    fn the_size_of_batches_changes_no_outcome() {
+    fn logits_on_a_cache_are_those_of_whole_prefixes_whichever_games_go_on_and_beyond_the_context_too() {
+        let decoder = decoder();
+        let mut whole = Recompute::new(&decoder, 9);
+        let mut cached = decoder.session(9, 250).expect("the CPU has memory");
+        let mut rows = 9;
+        for step in 0..60_u16 {
+            let tokens: Vec<u16> = (0..rows as u16).map(|row| if step == 0 { 1 } else { 3 + 31 * step + 7 * row }).collect();
+            let (ours, full) = (cached.step(&tokens).expect("logits"), whole.step(&tokens).expect("logits"));
+            for row in 0..rows {
+                for (one, other) in ours.row(row).iter().zip(full.row(row)) {
+                    assert!((one - other).abs() < 1e-5, "step {step}, row {row}: {one}, not {other}");
+                }
+            }
+            let kept: &[usize] = match step {
+                7 => &[0, 8, 2, 3, 4, 5, 6, 7],
+                20 => &[0, 1, 2, 3, 4, 5],
+                50 => &[3, 1, 2],
+                _ => continue,
+            };
+            rows = kept.len();
+            cached.keep(kept).expect("rows there are");
+            whole.keep(kept).expect("rows there are");
+        }
+    }
+
+    #[test]
+    fn the_size_of_batches_and_the_number_of_threads_change_no_outcome() {
         let decoder = decoder();
         for metric in [
             Metric::Legality { positions: 200, temperature: 1.0, seed: 5 },
             Metric::Agreement { positions: 200, seed: 5 },
             Metric::FullGames { games: 20, temperature: 1.0, seed: 5 },
         ] {
-            let [one, many] = [1, 64].map(|batch| score(metric, &fakes::Rebatched { inner: &decoder, batch }));
-            assert_eq!(one, many);
+            let score = |batch, threads| score(metric, &fakes::Rebatched { inner: &decoder, batch, threads });
+            let one = score(1, 1);
+            for (batch, threads) in [(64, 1), (64, 3), (7, 2)] {
+                assert_eq!(score(batch, threads), one, "{batch} at a time by {threads}");
+            }
         }
     }
 

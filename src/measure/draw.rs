@@ -53,6 +53,23 @@ impl Draw {
     }
 }
 
+/// What several metrics ask, one pass for all that look at the same positions: the draws, and the temperatures at which a token is
+/// sampled there.
+pub fn together(asked: impl Iterator<Item = (Draw, Option<f64>)>) -> Vec<(Draw, Vec<f64>)> {
+    let mut wanted: Vec<(Draw, Vec<f64>)> = Vec::new();
+    for (draw, temperature) in asked {
+        let at = wanted.iter().position(|(known, _)| known.covering(draw).is_some()).unwrap_or(wanted.len());
+        if at == wanted.len() {
+            wanted.push((draw, Vec::new()));
+        }
+        let (known, temperatures) = &mut wanted[at];
+        *known = known.covering(draw).unwrap_or(draw);
+        let is_new = |new: &f64| temperatures.iter().all(|known| known.to_bits() != new.to_bits());
+        temperatures.extend(temperature.filter(is_new));
+    }
+    wanted
+}
+
 /// The positions of a draw in its own order, and how many games were looked through for them.
 pub(super) fn drawn(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<(Vec<Met>, u64)> {
     let (places, scanned): (Vec<(Position, Option<Rule>)>, u64) = match draw {

@@ -18,11 +18,16 @@ pub(super) struct Fake<F> {
     answer: F,
     context: usize,
     batch: usize,
+    threads: usize,
 }
 
 impl<F: Fn(&[u16]) -> Vec<f32>> Fake<F> {
     fn new(answer: F) -> Self {
-        Self { answer, context: 400, batch: 64 }
+        Self { answer, context: 400, batch: 64, threads: 1 }
+    }
+
+    pub(super) fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
     }
 
     pub(super) fn context(self, context: usize) -> Self {
@@ -41,6 +46,10 @@ impl<F: Fn(&[u16]) -> Vec<f32>> Predictor for Fake<F> {
 
     fn batch(&self) -> usize {
         self.batch
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
     }
 
     fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
@@ -109,10 +118,11 @@ fn one_of(tokens: &[u16]) -> Vec<f32> {
     logits
 }
 
-/// A predictor that is asked in batches of another size.
+/// A predictor that is asked in batches of another size, by another number of threads.
 pub(super) struct Rebatched<'a> {
     pub(super) inner: &'a dyn Predictor,
     pub(super) batch: usize,
+    pub(super) threads: usize,
 }
 
 impl Predictor for Rebatched<'_> {
@@ -122,6 +132,10 @@ impl Predictor for Rebatched<'_> {
 
     fn batch(&self) -> usize {
         self.batch
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
     }
 
     fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {

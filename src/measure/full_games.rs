@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::random::{stream, unit};
 
 use super::board::{ending_name, illegal_name};
+use super::parts::in_parts;
 use super::positions::ValidationGames;
 use super::predictor::Predictor;
 use super::sampling::Weights;
@@ -57,13 +58,14 @@ impl End {
 
 /// A game on the board, and how it ended once it has.
 struct Game {
+    number: u32,
     rng: ChaCha8Rng,
     board: Replay,
     moves: Vec<u16>,
     end: Option<End>,
 }
 
-struct Played {
+pub(super) struct Played {
     moves: Vec<u16>,
     end: End,
 }
@@ -80,8 +82,9 @@ pub(super) fn measure(
     progress: &Progress,
 ) -> Result<Measured> {
     let mut played = Vec::with_capacity(count as usize);
-    for first in (0..count).step_by(predictor.batch().max(1)) {
-        let batch = first..count.min(first + predictor.batch().max(1) as u32);
+    let together = predictor.growing().max(1);
+    for first in (0..count).step_by(together) {
+        let batch = first..count.min(first + together as u32);
         played.extend(play(predictor, batch, temperature, seed, progress)?);
         progress.done(played.len() as u64, u64::from(count), "games");
     }
@@ -109,7 +112,7 @@ pub(super) fn measure(
 }
 
 /// Plays games of these numbers together: they are of equal length until they end.
-fn play(
+pub(super) fn play(
     predictor: &dyn Predictor,
     numbers: std::ops::Range<u32>,
     temperature: f64,
@@ -117,38 +120,42 @@ fn play(
     progress: &Progress,
 ) -> Result<Vec<Played>> {
     let begin = |number| Game {
+        number,
         rng: stream(seed, "full games", u64::from(number)),
         board: Replay::default(),
         moves: Vec::new(),
         end: None,
     };
+    let mut ended = Vec::with_capacity(numbers.len());
     let mut games: Vec<Game> = numbers.map(begin).collect();
     // `<bos>` and all moves but the last are shown.
     let mut session = predictor.session(games.len(), LIMIT)?;
-    let mut rows: Vec<usize> = (0..games.len()).collect();
-    let mut weights = Weights::default();
-    loop {
+    let mut memories: Vec<Weights> = (0..predictor.threads().max(1)).map(|_| Weights::default()).collect();
+    let mut shown = Vec::new();
+    while !games.is_empty() {
         batched::check(progress)?;
-        let shown: Vec<u16> = rows.iter().map(|&game| games[game].moves.last().copied().unwrap_or(BOS)).collect();
+        shown.clear();
+        shown.extend(games.iter().map(|game| game.moves.last().copied().unwrap_or(BOS)));
         let logits = session.step(&shown)?;
-        for (row, &game) in rows.iter().enumerate() {
-            let game = &mut games[game];
-            if game.end.is_none() {
-                weights.fill(logits.row(row), temperature);
+        in_parts(&mut memories, &mut games, |weights, first, games| {
+            for (row, game) in games.iter_mut().enumerate() {
+                weights.fill(logits.row(first + row), temperature);
                 let token = weights.sample(unit(&mut game.rng));
                 game.end = advance(game, token);
             }
+        });
+        // The last game takes the place of one that has ended, so that little is moved.
+        let mut kept: Vec<usize> = (0..games.len()).collect();
+        for row in (0..games.len()).rev().filter(|&row| games[row].end.is_some()).collect::<Vec<_>>() {
+            kept.swap_remove(row);
+            ended.push(games.swap_remove(row));
         }
-        let alive: Vec<usize> = (0..rows.len()).filter(|&row| games[rows[row]].end.is_none()).collect();
-        if alive.is_empty() {
-            return Ok(games.into_iter().filter_map(|game| Some(Played { moves: game.moves, end: game.end? })).collect());
-        }
-        // A finished game goes on unseen until it is worth copying the cache of the others.
-        if alive.len() * 4 <= rows.len() * 3 {
-            session.keep(&alive)?;
-            rows = alive.into_iter().map(|row| rows[row]).collect();
+        if kept.len() < shown.len() && !kept.is_empty() {
+            session.keep(&kept)?;
         }
     }
+    ended.sort_by_key(|game| game.number);
+    Ok(ended.into_iter().filter_map(|game| Some(Played { moves: game.moves, end: game.end? })).collect())
 }
 
 /// Makes a move, and tells whether and how it ends the game.
@@ -278,6 +285,8 @@ mod tests {
         let got = score(&fakes::uniform_legal(), 6, 1.0);
         assert_eq!(score(&fakes::uniform_legal().batch(1), 6, 1.0), got);
         assert_eq!(score(&fakes::uniform_legal().batch(4), 6, 1.0), got);
+        let many = score(&fakes::always(EOS), 200, 1.0);
+        assert_eq!(score(&fakes::always(EOS).threads(3), 200, 1.0), many);
         let distinct: std::collections::BTreeSet<_> = got.games.iter().collect();
         assert_eq!(distinct.len(), 6);
     }

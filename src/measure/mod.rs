@@ -7,6 +7,7 @@
 mod agreement;
 pub mod answers;
 mod batched;
+pub mod bench;
 mod board;
 mod decoder;
 pub mod draw;
@@ -15,6 +16,7 @@ mod fakes;
 mod full_games;
 mod legality;
 pub mod metric;
+mod parts;
 pub mod positions;
 pub mod predictor;
 mod rules;

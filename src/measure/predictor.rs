@@ -6,6 +6,8 @@ use anyhow::{Result, ensure};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::error::Fixable;
 
+use super::sampling::largest;
+
 /// A next-token predictor over the vocabulary.
 pub trait Predictor {
     /// Most tokens of a prompt.
@@ -19,6 +21,17 @@ pub trait Predictor {
     /// Prompts to hand over at a time. It decides the speed, and results by no more than rounding.
     fn batch(&self) -> usize {
         64
+    }
+
+    /// Sequences that grow together at a time, in one [session](Self::session): as many as memory allows. It decides what
+    /// [`batch`](Self::batch) does.
+    fn growing(&self) -> usize {
+        self.batch()
+    }
+
+    /// Threads for what is done with the logits: as many as the passes take. They decide the speed, and nothing else.
+    fn threads(&self) -> usize {
+        1
     }
 
     /// The logits at every place that is asked for, prompt after prompt. Prompts hold 1 to [`context`](Self::context) tokens.
@@ -41,7 +54,8 @@ pub trait Session {
     /// Adds one token to each sequence, and returns the logits of the next.
     fn step(&mut self, tokens: &[u16]) -> Result<Logits>;
 
-    /// Goes on with these sequences only, numbered as they stand now, ascending.
+    /// Goes on with these sequences only, numbered as they stand now, each at most once. Those that keep their place cost
+    /// nothing.
     fn keep(&mut self, sequences: &[usize]) -> Result<()>;
 }
 
@@ -60,9 +74,9 @@ impl Logits {
     pub fn new(values: Vec<f32>, rows: usize) -> Result<Self> {
         ensure!(values.len() == rows * VOCABULARY_SIZE, "{} logits for {rows} rows of {VOCABULARY_SIZE}", values.len());
         for row in values.chunks_exact(VOCABULARY_SIZE) {
-            // NaN is lost in a maximum, but not in a sum.
-            let (largest, sum) = row.iter().fold((f32::NEG_INFINITY, 0.0), |(max, sum), &logit| (logit.max(max), logit + sum));
-            if !largest.is_finite() || sum.is_nan() {
+            // NaN is lost in a maximum.
+            let nan = row.iter().fold(false, |nan, logit| nan | logit.is_nan());
+            if nan || !largest(row).is_finite() {
                 return Err(Fixable::failed("the model's logits are not numbers")
                     .hint("look at the curve of the loss: the training has diverged")
                     .into());
@@ -76,15 +90,15 @@ impl Logits {
     }
 }
 
-/// The logits after each of these sequences, or after their last tokens that the context holds.
-pub fn ask_last<P: Predictor + ?Sized>(predictor: &P, sequences: &[Vec<u16>]) -> Result<Logits> {
-    let shown = |sequence: &'_ Vec<u16>| sequence.len().saturating_sub(predictor.context());
+/// Asks what comes after each of these sequences, or after their last tokens that the context holds.
+pub(super) fn with_last<T>(context: usize, sequences: &[Vec<u16>], ask: impl FnOnce(&[Prompt]) -> T) -> T {
+    let shown = |sequence: &'_ Vec<u16>| sequence.len().saturating_sub(context);
     let last: Vec<u32> = sequences.iter().map(|sequence| (sequence.len() - shown(sequence)) as u32 - 1).collect();
     let prompts = sequences.iter().zip(&last);
     let prompts: Vec<Prompt> = prompts
         .map(|(sequence, last)| Prompt { tokens: &sequence[shown(sequence)..], asked: std::slice::from_ref(last) })
         .collect();
-    predictor.predict(&prompts)
+    ask(&prompts)
 }
 
 /// A session that asks with the whole sequences each time: slow, and right for any predictor.
@@ -105,7 +119,7 @@ impl<P: Predictor + ?Sized> Session for Recompute<'_, P> {
         for (sequence, &token) in self.sequences.iter_mut().zip(tokens) {
             sequence.push(token);
         }
-        ask_last(self.predictor, &self.sequences)
+        with_last(self.predictor.context(), &self.sequences, |prompts| self.predictor.predict(prompts))
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {

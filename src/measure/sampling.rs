@@ -1,31 +1,52 @@
-//! From logits to a token or a probability, in float64 on the CPU: the same on every device but for the logits.
+//! From logits to a token or a probability, on the CPU: the same on every device but for the logits.
+//!
+//! Every position passes through here, so the loops go over lanes that a processor takes side by side. Their order is fixed:
+//! equal logits give equal answers on any machine.
+
+/// Numbers that are taken side by side.
+const LANES: usize = 16;
+/// Tokens whose weights are summed up together.
+const BLOCK: usize = 64;
 
 /// The most likely token; of equals the lowest.
 pub fn argmax(logits: &[f32]) -> u16 {
-    let mut best = 0;
-    for (token, &logit) in logits.iter().enumerate() {
-        if logit > logits[best] {
-            best = token;
-        }
+    let largest = largest(logits);
+    logits.iter().position(|&logit| logit >= largest).unwrap_or_default() as u16
+}
+
+/// The largest logit.
+pub fn largest(logits: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let (lanes, rest) = logits.as_chunks::<LANES>();
+    let mut most = [f32::NEG_INFINITY; LANES];
+    for lane in lanes {
+        most.iter_mut().zip(lane).for_each(|(most, &logit)| *most = larger(*most, logit));
     }
-    best as u16
+    most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &logit| larger(most, logit))
 }
 
 /// How many tokens come before this one, by likelihood and of equals by number: 0 for the [`argmax`].
 pub fn rank(logits: &[f32], token: u16) -> usize {
-    let own = logits[usize::from(token)];
-    let before = |(other, &logit): (usize, &f32)| logit > own || (logit >= own && other < usize::from(token));
-    logits.iter().enumerate().filter(|&at| before(at)).count()
+    let (own, at) = (logits[usize::from(token)], usize::from(token));
+    let before = logits[..at].iter().map(|&logit| u32::from(logit >= own)).sum::<u32>();
+    let after = logits[at + 1..].iter().map(|&logit| u32::from(logit > own)).sum::<u32>();
+    (before + after) as usize
 }
 
 /// The five most likely tokens, as [`rank`] orders them.
 pub fn top(logits: &[f32]) -> [u16; 5] {
     let mut top = [(f32::NEG_INFINITY, u16::MAX); 5];
-    for (token, &logit) in logits.iter().enumerate() {
-        if logit > top[4].0 || top[4].1 == u16::MAX {
-            let at = top.iter().position(|&(other, seen)| logit > other || seen == u16::MAX).expect("it beats the last");
-            top[at..].rotate_right(1);
-            top[at] = (logit, token as u16);
+    for (block, part) in logits.chunks(LANES).enumerate() {
+        // Few parts hold one of the five.
+        if top[4].1 != u16::MAX && largest(part) <= top[4].0 {
+            continue;
+        }
+        for (at, &logit) in part.iter().enumerate() {
+            if logit > top[4].0 || top[4].1 == u16::MAX {
+                let place = top.iter().position(|&(other, seen)| logit > other || seen == u16::MAX).expect("it beats the last");
+                top[place..].rotate_right(1);
+                top[place] = (logit, (block * LANES + at) as u16);
+            }
         }
     }
     top.map(|(_, token)| token)
@@ -35,27 +56,31 @@ pub fn top(logits: &[f32]) -> [u16; 5] {
 #[derive(Debug, Default)]
 pub struct Weights {
     /// 1 for the most likely.
-    weights: Vec<f64>,
+    tokens: Vec<f32>,
+    /// Of each [`BLOCK`] of them.
+    sums: Vec<f64>,
     sum: f64,
 }
 
 impl Weights {
     /// Takes the distribution of logits at a temperature; at 0 all of it is on the [`argmax`].
     pub fn fill(&mut self, logits: &[f32], temperature: f64) {
-        self.weights.clear();
+        self.tokens.clear();
         if temperature <= 0.0 {
-            self.weights.resize(logits.len(), 0.0);
-            self.weights[usize::from(argmax(logits))] = 1.0;
+            self.tokens.resize(logits.len(), 0.0);
+            self.tokens[usize::from(argmax(logits))] = 1.0;
         } else {
-            let largest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-            self.weights.extend(logits.iter().map(|&logit| ((f64::from(logit) - largest) / temperature).exp()));
+            let (largest, per) = (largest(logits), (1.0 / temperature) as f32);
+            self.tokens.extend(logits.iter().map(|&logit| exp((logit - largest) * per)));
         }
-        self.sum = self.weights.iter().sum();
+        self.sums.clear();
+        self.sums.extend(self.tokens.chunks(BLOCK).map(sum));
+        self.sum = self.sums.iter().sum();
     }
 
     /// The probability of all `tokens` together.
     pub fn mass(&self, tokens: &[u16]) -> f64 {
-        let part: f64 = tokens.iter().map(|&token| self.weights[usize::from(token)]).sum();
+        let part: f64 = tokens.iter().map(|&token| f64::from(self.tokens[usize::from(token)])).sum();
         // The part is added up in another order than the whole.
         (part / self.sum).min(1.0)
     }
@@ -63,17 +88,56 @@ impl Weights {
     /// The token at which the cumulative distribution passes `uniform`, a number in [0, 1).
     pub fn sample(&self, uniform: f64) -> u16 {
         let target = uniform * self.sum;
-        let mut passed = 0.0;
-        for (token, weight) in self.weights.iter().enumerate() {
-            passed += weight;
+        let (mut passed, mut first) = (0.0, 0);
+        for sum in &self.sums {
+            if passed + sum > target {
+                break;
+            }
+            passed += sum;
+            first += BLOCK;
+        }
+        for (token, &weight) in self.tokens.iter().enumerate().skip(first) {
+            passed += f64::from(weight);
             if passed > target {
                 return token as u16;
             }
         }
-        // Only rounding leads here; the sum and the loop add in the same order, so it takes a uniform of nearly 1.
-        let likely = |&a: &usize, &b: &usize| self.weights[a].total_cmp(&self.weights[b]);
-        (0..self.weights.len()).max_by(likely).unwrap_or_default() as u16
+        // Only rounding leads here: blocks and tokens are not added in one order, so it takes a uniform of nearly 1.
+        argmax(&self.tokens)
     }
+}
+
+/// In float64, by lanes.
+fn sum(weights: &[f32]) -> f64 {
+    let (lanes, rest) = weights.as_chunks::<8>();
+    let mut sums = [0.0_f64; 8];
+    for lane in lanes {
+        sums.iter_mut().zip(lane).for_each(|(sum, &weight)| *sum += f64::from(weight));
+    }
+    sums.iter().sum::<f64>() + rest.iter().copied().map(f64::from).sum::<f64>()
+}
+
+/// `eˣ` of a number that is not above 0, to within two units in the last place: 2ⁿ · eʳ with |r| ≤ ln 2 / 2, and the polynomial
+/// of the Cephes library (Moshier, `expf.c`). 0 below −87, where float32 would lose digits. No branch and no call, so that a
+/// loop of it is taken by lanes.
+fn exp(x: f32) -> f32 {
+    /// Adding it to a small number rounds that to a whole one, which then stands in the low bits.
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³
+    const LN_2_HIGH: f32 = 355.0 / 512.0;
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    let within = if x > -87.0 { x } else { -87.0 };
+    let rounded = within * std::f32::consts::LOG2_E + ROUND;
+    let n = rounded - ROUND;
+    let r = within - n * LN_2_HIGH - n * LN_2_LOW;
+    let p = 1.987_569_1e-4;
+    let p = p * r + 1.398_199_9e-3;
+    let p = p * r + 8.333_452e-3;
+    let p = p * r + 4.166_579_6e-2;
+    let p = p * r + 1.666_666_5e-1;
+    let p = p * r + 0.5;
+    let scale = f32::from_bits((rounded.to_bits() << 23).wrapping_add(0x3f80_0000));
+    let value = (p * (r * r) + r + 1.0) * scale;
+    if x > -87.0 { value } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -128,6 +192,29 @@ mod tests {
     fn an_impossible_token_is_never_sampled() {
         let logits = [f32::NEG_INFINITY, 0.0, f32::NEG_INFINITY];
         assert_eq!([0.0, 0.5, 0.999_999_999].map(|uniform| sample(&logits, 1.0, uniform)), [1, 1, 1]);
+    }
+
+    #[test]
+    fn the_exponential_is_that_of_float64_to_a_float32s_last_places() {
+        for step in 0..=870_000 {
+            let x = -1e-4 * step as f32;
+            let (ours, exact) = (f64::from(exp(x)), f64::from(x).exp());
+            assert!((ours / exact - 1.0).abs() < 2.5e-7 || x <= -87.0 && ours <= 0.0, "at {x}: {ours}, not {exact}");
+        }
+        assert_eq!([0.0, -1e30, f32::NEG_INFINITY].map(|x| exp(x).to_bits()), [1.0_f32, 0.0, 0.0].map(f32::to_bits));
+    }
+
+    #[test]
+    fn blocks_of_tokens_are_passed_over_and_never_a_token_that_has_weight() {
+        let logits: Vec<f32> = (0..1971).map(|token: u32| (token.wrapping_mul(2_654_435_761) >> 20) as f32 / 400.0).collect();
+        let weights = of(&logits, 1.0);
+        let whole: f64 = weights.tokens.iter().copied().map(f64::from).sum();
+        let mut passed = 0.0;
+        for (token, &weight) in weights.tokens.iter().enumerate() {
+            let share = f64::from(weight) / whole;
+            assert_eq!(weights.sample(passed / whole + share / 2.0), token as u16);
+            passed += f64::from(weight);
+        }
     }
 
     proptest! {

@@ -9,11 +9,16 @@ use super::attention::{Heads, Mask};
 use super::config::Precision;
 use super::decoder::Decoder;
 
+/// Positions that a new cache has memory for.
+const FIRST: i64 = 32;
+
 pub struct KvCache {
-    /// Of each layer, [b, capacity, h, d].
+    /// Of each layer, [b, held, h, d].
     keys: Vec<Tensor>,
     values: Vec<Tensor>,
     lengths: Vec<i64>,
+    /// Positions that there is memory for; it grows, since most sequences end long before they are as long as they may be.
+    held: i64,
     capacity: i64,
     device: Device,
 }
@@ -44,10 +49,11 @@ impl KvCache {
             Precision::F32 | Precision::Tf32 => Kind::Float,
             Precision::Bf16 => Kind::BFloat16,
         };
-        let shape = [batch as i64, capacity, i64::from(config.heads), i64::from(config.width / config.heads)];
+        let held = capacity.min(FIRST);
+        let shape = [batch as i64, held, i64::from(config.heads), i64::from(config.width / config.heads)];
         // Zeros, for what is masked is still multiplied by 0, and memory as it comes may hold NaN.
         let layers = || (0..config.layers).map(|_| Tensor::zeros(shape, (kind, decoder.device()))).collect();
-        Self { keys: layers(), values: layers(), lengths: vec![0; batch], capacity, device: decoder.device() }
+        Self { keys: layers(), values: layers(), lengths: vec![0; batch], held, capacity, device: decoder.device() }
     }
 
     /// Tokens in each row.
@@ -60,17 +66,29 @@ impl KvCache {
         (self.capacity - self.longest()) as usize
     }
 
-    /// Keeps these rows, in this order; a row may come more than once.
+    /// Keeps these rows, in this order; a row may come more than once. Rows that keep their place are not copied.
     ///
     /// # Panics
     ///
     /// Where there is no such row.
     pub fn select(&mut self, rows: &[i64]) {
+        let before = self.lengths.len();
         self.lengths = rows.iter().map(|&row| self.lengths[row as usize]).collect();
-        let rows = Tensor::from_slice(rows).to_device(self.device);
-        for layer in self.keys.iter_mut().chain(&mut self.values) {
-            *layer = layer.index_select(0, &rows);
+        let tensor = |values: &[i64]| Tensor::from_slice(values).to_device(self.device);
+        let (to, from): (Vec<i64>, Vec<i64>) = (0..).zip(rows.iter().copied()).filter(|(to, from)| to != from).unzip();
+        // Few rows are moved; where there are many, a new place for all of them is as cheap, and gives memory back.
+        if rows.len() > before || 2 * from.len() > rows.len() {
+            let rows = tensor(rows);
+            self.layers(|layer| layer.index_select(0, &rows));
+            return;
         }
+        let (to, from, left) = (tensor(&to), tensor(&from), rows.len() as i64);
+        self.layers(|layer| {
+            if from.numel() > 0 {
+                let _ = layer.index_copy_(0, &to, &layer.index_select(0, &from));
+            }
+            layer.narrow(0, 0, left)
+        });
     }
 
     /// Forgets what a row holds from position `length` on.
@@ -92,6 +110,7 @@ impl KvCache {
     pub(super) fn fill(&mut self, layer: usize, heads: &Heads) {
         let length = heads.k_bhtd.size()[2];
         assert!(length <= self.capacity, "{length} tokens for a cache of {}", self.capacity);
+        self.hold(length);
         for (kept, new) in [(&self.keys[layer], &heads.k_bhtd), (&self.values[layer], &heads.v_bhtd)] {
             kept.narrow(1, 0, length).copy_(&new.transpose(1, 2));
         }
@@ -100,10 +119,11 @@ impl KvCache {
     /// Makes every row one token longer.
     pub(super) fn append(&mut self) -> Append {
         assert!(self.room() > 0, "the cache is full at {} tokens", self.capacity);
-        let tensor = |values: &[i64]| Tensor::from_slice(values).to_device(self.device);
-        let slots: Vec<i64> = self.lengths.iter().enumerate().map(|(row, at)| row as i64 * self.capacity + at).collect();
-        let (positions_b, slots_b) = (tensor(&self.lengths), tensor(&slots));
         let longest = self.longest() + 1;
+        self.hold(longest);
+        let tensor = |values: &[i64]| Tensor::from_slice(values).to_device(self.device);
+        let slots: Vec<i64> = self.lengths.iter().enumerate().map(|(row, at)| row as i64 * self.held + at).collect();
+        let (positions_b, slots_b) = (tensor(&self.lengths), tensor(&slots));
         let mask_b11t = self.lengths.iter().any(|length| length + 1 != longest).then(|| {
             let places_t = Tensor::arange(longest, (Kind::Int64, self.device));
             places_t.unsqueeze(0).le_tensor(&positions_b.unsqueeze(1)).unsqueeze(1).unsqueeze(1)
@@ -124,6 +144,23 @@ impl KvCache {
             v_bhtd: seen(&self.values[layer], &heads.v_bhtd),
             q_bhtd: heads.q_bhtd,
         }
+    }
+
+    /// Has memory for so many positions of each row, and then for twice as many as before.
+    fn hold(&mut self, length: i64) {
+        if length <= self.held {
+            return;
+        }
+        let more = self.capacity.min(length.max(2 * self.held)) - self.held;
+        self.held += more;
+        self.layers(|layer| {
+            let [b, _, h, d] = layer.size4().map(|(b, held, h, d)| [b, held, h, d]).expect("a layer is [b, held, h, d]");
+            Tensor::cat(&[layer.shallow_clone(), Tensor::zeros([b, more, h, d], (layer.kind(), layer.device()))], 1)
+        });
+    }
+
+    fn layers(&mut self, change: impl Fn(&mut Tensor) -> Tensor) {
+        self.keys.iter_mut().chain(&mut self.values).for_each(|layer| *layer = change(layer));
     }
 
     fn longest(&self) -> i64 {
@@ -172,6 +209,34 @@ mod tests {
             }
             assert_eq!((cache.room(), cache.lengths()), (0, [16, 13, 14].as_slice()));
         }
+    }
+
+    #[test]
+    fn a_cache_that_grows_and_has_rows_moved_gives_the_logits_of_a_full_pass() {
+        let config = ModelConfig { layers: 2, heads: 2, width: 32, hidden: 64, context: 100 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
+        let mut rows: Vec<Vec<i64>> = (0..8).map(|_| vec![1]).collect();
+        let mut cache = KvCache::new(&decoder, rows.len(), 100);
+        for step in 0..100 {
+            let new: Vec<i64> = rows.iter().filter_map(|row| row.last().copied()).collect();
+            let logits = decoder.step(&Tensor::from_slice(&new).view([-1, 1]), &mut cache);
+            let all = tokens(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            assert_near(&format!("step {step}"), &logits, &decoder.last_logits(&all, &vec![step + 1; rows.len()]), 1e-5);
+            // The last row takes the place of one that ends; and once more than half of them change places.
+            let kept: &[i64] = match step {
+                20 => &[0, 7, 2, 3, 4, 5, 6],
+                40 => &[0, 1, 2, 3, 4, 5],
+                60 => &[5, 0, 3, 1],
+                80 => &[0, 3, 2],
+                _ => &[],
+            };
+            if !kept.is_empty() {
+                cache.select(kept);
+                rows = kept.iter().map(|&row| rows[row as usize].clone()).collect();
+            }
+            rows.iter_mut().enumerate().for_each(|(at, row)| row.push(3 + 17 * step + at as i64));
+        }
+        assert_eq!(cache.room(), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::corpus::config::Source;
 use crate::experiment::{Experiment, Weights};
 use crate::growth;
-use crate::measure::draw::Draw;
+use crate::measure::draw::{Draw, together};
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::plan::{Handle, Plan};
 use crate::train::config::{LearningRate, Length, Schedule, Snapshots, TrainConfig, Validate};
@@ -111,17 +111,6 @@ impl Weighed<'_> {
 
     /// One pass for all metrics that look at the same positions.
     fn ask(&self, plan: &mut Plan, metrics: &[Metric]) -> Vec<(Draw, Handle<Asked>)> {
-        let mut wanted: Vec<(Draw, Vec<f64>)> = Vec::new();
-        for (draw, temperature) in metrics.iter().filter_map(Metric::asks) {
-            let at = wanted.iter().position(|(known, _)| known.covering(draw).is_some()).unwrap_or(wanted.len());
-            if at == wanted.len() {
-                wanted.push((draw, Vec::new()));
-            }
-            let (known, temperatures) = &mut wanted[at];
-            *known = known.covering(draw).unwrap_or(draw);
-            let is_new = |new: &f64| temperatures.iter().all(|known| known.to_bits() != new.to_bits());
-            temperatures.extend(temperature.filter(is_new));
-        }
         let [temperature, at] = ["legality.temperature", "checkpoint"].map(|key| format!("{}.{key}", self.section));
         let origins = [("draw", self.section), ("temperatures", &temperature), ("checkpoint", &at)];
         let ask = |(draw, temperatures)| {
@@ -129,7 +118,7 @@ impl Weighed<'_> {
             let stage = Ask { tokens, trained, checkpoint, draw, temperatures, model: Some(e.model.clone()) };
             (draw, plan.add(stage, &origins))
         };
-        wanted.into_iter().map(ask).collect()
+        together(metrics.iter().filter_map(Metric::asks)).into_iter().map(ask).collect()
     }
 }
 

@@ -72,3 +72,24 @@ fn the_cpu_is_a_device_whose_rates_are_told() {
     let shown = lab.philidor(&["bench", "device", "--no-checks"]).ended(0).stdout;
     assert!(shown.starts_with("cpu, 1 thread\nmatmul f32 "), "{shown}");
 }
+
+#[test]
+fn the_measures_are_timed_beside_their_bare_passes_and_the_published_way() {
+    let lab = Lab::new();
+    let quick = ["bench", "measure", "tiny.toml", "--rounds", "1", "--games", "2", "--plies", "5"];
+    let refused = lab.philidor(&quick).ended(1).stderr;
+    assert!(refused.contains("philidor run tiny.toml --until encode"), "{refused}");
+
+    lab.philidor(&["run", "tiny.toml", "--until", "encode"]).ended(0);
+    let random = lab.philidor(&quick).ended(0);
+    assert!(random.stdout.starts_with("tiny, random weights, on cpu by 1 thread: "), "{}", random.stdout);
+    assert!(random.stderr.contains("no weights of this experiment are kept"), "{}", random.stderr);
+
+    lab.philidor(&["run", "tiny.toml", "--until", "train"]).ended(0);
+    let told = lab.philidor(&[&quick[..], &["--json"]].concat()).ended(0).stdout;
+    let told: Value = serde_json::from_str(&told).expect("one JSON document");
+    assert_eq!((&told["schema"], &told["weights"]), (&1.into(), &"best".into()), "{told:#}");
+    for ratio in ["to_bare_passes", "published", "whole_prefixes"] {
+        assert!(told["ratios"][ratio].as_f64().is_some_and(|ratio| ratio > 0.0), "{ratio}: {told:#}");
+    }
+}

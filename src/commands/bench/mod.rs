@@ -5,6 +5,7 @@ mod cpu;
 pub mod device;
 mod findings;
 pub mod loader;
+pub mod measure;
 mod part;
 mod peers;
 mod rounds;

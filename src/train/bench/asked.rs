@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::measure::metric::Metric;
 use crate::memory::Room;
 use crate::model::config::ModelConfig;
 use crate::train::config::TrainConfig;
@@ -14,6 +15,7 @@ pub enum Bench {
     Device(DeviceBench),
     Train(TrainBench),
     Loader(LoaderBench),
+    Measure(MeasureBench),
 }
 
 /// What a device can do, and whether it agrees with the CPU.
@@ -72,4 +74,68 @@ pub struct LoaderBench {
 pub struct TokenPaths {
     pub tokens: PathBuf,
     pub ends: PathBuf,
+}
+
+/// How long the measures of an experiment take, beside the passes that they need and the way that was published.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasureBench {
+    pub model: ModelConfig,
+    /// Kept ones; random ones where left out.
+    pub weights: Option<PathBuf>,
+    pub validation: TokenPaths,
+    pub metrics: Vec<Metric>,
+    /// Runs of the measures and of their bare passes, in turn.
+    pub rounds: u32,
+    /// One of so many positions is measured the published way.
+    pub sample: u32,
+    /// Games that are held to legal moves, and their length.
+    pub games: u32,
+    pub plies: u32,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuresTimed {
+    pub device: String,
+    pub threads: usize,
+    /// Passes of the model that the measures need, and tokens that they read.
+    pub passes: u64,
+    pub tokens: u64,
+    pub rounds: Vec<RoundTimed>,
+    pub published: Vec<PublishedTimed>,
+    pub lawful: LawfulTimed,
+}
+
+/// The measures once, and what they asked of the model once more with nothing read back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundTimed {
+    pub seconds: f64,
+    pub bare_seconds: f64,
+}
+
+/// A part of one metric, the published way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedTimed {
+    pub name: String,
+    /// For the part.
+    pub seconds: f64,
+    /// Positions or games of the part, and of the whole.
+    pub measured: u64,
+    pub of: u64,
+}
+
+impl PublishedTimed {
+    /// What the whole would take.
+    pub fn scaled_seconds(&self) -> f64 {
+        self.seconds * self.of as f64 / self.measured as f64
+    }
+}
+
+/// Games held to legal moves: on a cache, and with the whole prefix at each ply.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LawfulTimed {
+    pub games: u32,
+    pub plies: u32,
+    pub cached_seconds: f64,
+    pub whole_seconds: f64,
 }
