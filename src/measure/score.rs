@@ -111,7 +111,8 @@ impl Value {
         Some(Self::of(name, estimate, "largest seen"))
     }
 
-    fn of(name: &str, estimate: Estimate, method: &str) -> Self {
+    /// An estimate, and how its interval was made.
+    pub(super) fn of(name: &str, estimate: Estimate, method: &str) -> Self {
         let Estimate { value, low, high, n } = estimate;
         Self { name: name.to_owned(), slice: String::new(), value, n, low, high, method: method.to_owned() }
     }

@@ -359,6 +359,9 @@ fn score(node: &Node, e: &Experiment) -> String {
             let plies: Vec<f64> = (0..n).map(|i| (long * (1.0 + 0.6 * wobble(i))).clamp(0.0, 250.0)).collect();
             vec![share("clean", clean, n), Estimate::mean("plies", &plies, &(0.0..=250.0)), share("by_rules", clean * 0.4, n)]
         }
+        Metric::Loss | Metric::Openings { .. } | Metric::Puzzles { .. } => {
+            unreachable!("no fixture asks for `{}`", metric.name())
+        }
     };
     let protocol = Protocol {
         metric: metric.name().into(),
