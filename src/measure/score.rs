@@ -60,7 +60,7 @@ pub struct Value {
 pub struct Protocol {
     pub metric: String,
     pub version: u32,
-    /// BLAKE3 of the validation tokens, in hexadecimal.
+    /// BLAKE3 of what it was measured on, in hexadecimal: the validation tokens, or what else a metric compares with.
     pub data: String,
     /// How positions or games are drawn, in words.
     pub positions: String,
