@@ -49,6 +49,8 @@ pub enum Command {
     /// Measure what this machine can do
     #[command(subcommand)]
     Bench(Bench),
+    /// Say what a sample size buys: how near a share is known, and which differences it tells
+    Power(PowerArgs),
     /// Look over this machine: folders, libtorch, devices, engine
     Doctor(DoctorArgs),
     /// Print a completion script for a shell
@@ -325,4 +327,34 @@ pub struct DoctorArgs {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct PowerArgs {
+    /// A share that is to be known, such as 0.98
+    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with_all = ["from", "to"])]
+    pub share: Option<f64>,
+    /// How near: half the width of its interval, such as 0.002
+    #[arg(long, value_name = "WIDTH", value_parser = share, requires = "share", conflicts_with = "n")]
+    pub within: Option<f64>,
+    /// Observations at hand, of each where two are compared
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub n: Option<u64>,
+    /// A share that is to be told from another
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "to")]
+    pub from: Option<f64>,
+    /// The other share
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "from")]
+    pub to: Option<f64>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A number above 0 and below 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if 0.0 < share && share < 1.0 => Ok(share),
+        _ => Err("a share above 0 and below 1 was wanted, such as 0.98".to_owned()),
+    }
 }

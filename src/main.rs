@@ -40,6 +40,7 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
         Command::Bench(Bench::Measure(args)) => commands::bench::measure::measure(args),
         Command::Bench(Bench::Device(args)) => return commands::bench::device::device(args, out),
         Command::Bench(Bench::Train(args)) => commands::bench::train::train(args, out),
+        Command::Power(args) => commands::power::power(args),
         Command::Doctor(args) => return commands::doctor::doctor(args, out),
         Command::Completions { shell } => commands::completions::completions(*shell),
     }?;

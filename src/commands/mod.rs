@@ -8,6 +8,7 @@ pub mod import;
 pub mod ls;
 pub mod mine;
 pub mod plan;
+pub mod power;
 pub mod report;
 pub mod run;
 pub mod session;

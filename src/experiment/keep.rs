@@ -8,7 +8,7 @@ use crate::corpus::clock::Speed;
 use crate::corpus::config::Keep;
 use crate::corpus::date::Date;
 
-use super::kind::{Integer, Kind, List, Misfit, Pair, TEXT, Text};
+use super::kind::{Integer, Kind, List, Misfit, Pair, TEXT, Text, Yes};
 use super::problem::nearest;
 use super::raw;
 use super::table::Section;
@@ -107,29 +107,6 @@ fn in_order<T: PartialOrd + Display>(s: &Section, key: &str, range: Option<[T; 2
 fn not_empty(s: &Section, key: &str, list: Option<&Vec<String>>, hint: &str) {
     if list.is_some_and(Vec::is_empty) {
         s.refuse(key, &[], format!("`corpus.keep.{key}` is empty, which keeps no game"), hint);
-    }
-}
-
-/// `true`; what else a rule may be is `false`, which leaves it out.
-struct Yes;
-
-impl Kind for Yes {
-    type Value = ();
-
-    fn wanted(&self) -> String {
-        "`true` or `false`".to_owned()
-    }
-
-    fn read<'a>(&self, node: &'a Node) -> Result<(), Misfit<'a>> {
-        match &node.value {
-            Value::Bool(true) => Ok(()),
-            Value::Raw(text) if text == "true" => Ok(()),
-            _ => Err(Misfit::Borrowed(node)),
-        }
-    }
-
-    fn toml(&self, (): &()) -> String {
-        "true".to_owned()
     }
 }
 

@@ -225,3 +225,26 @@ impl<K: Kind> Kind for Pair<K> {
         format!("[{}, {}]", self.0.toml(first), self.0.toml(second))
     }
 }
+
+/// `true`; what else the key may be is `false`, which leaves it out.
+pub(super) struct Yes;
+
+impl Kind for Yes {
+    type Value = ();
+
+    fn wanted(&self) -> String {
+        "`true` or `false`".to_owned()
+    }
+
+    fn read<'a>(&self, node: &'a Node) -> Result<(), Misfit<'a>> {
+        match &node.value {
+            Value::Bool(true) => Ok(()),
+            Value::Raw(text) if text == "true" => Ok(()),
+            _ => misfit(node),
+        }
+    }
+
+    fn toml(&self, (): &()) -> String {
+        "true".to_owned()
+    }
+}

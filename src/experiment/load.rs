@@ -152,7 +152,7 @@ fn experiment(s: &mut Section, question: &str, files: &Files) -> Option<Experime
         }
     };
     let gates = s.switch("gates", gates::NONE, |s| gates::gates(s, imported));
-    let measure = s.section("measure", |s| measure::measure(s, train.as_ref(), imported));
+    let measure = s.section("measure", |s| measure::measure(s, files, train.as_ref(), imported));
     let published = s.switch("published", BTreeMap::new(), published::published);
     s.forbid("arena", "`arena` is not built yet", "take it out; the rest of the experiment runs without it");
     s.forbid("machine", "an experiment sets nothing of the machine", machine::WHERE);

@@ -1,18 +1,31 @@
 //! `[measure]`: which metrics, by which protocol, of which weights. One left out, or `false`, is not measured.
 
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+
+use fs_err::File;
+
+use crate::corpus::config::Source;
 use crate::measure::metric::{Checkpoint, Metric};
+use crate::measure::{openings, puzzles};
 use crate::train::config::{Length, TrainConfig, snapshot_steps};
 
 use super::asked::Measure;
-use super::kind::{Integer, Kind, List, Misfit, NOT_NEGATIVE, TEXT};
+use super::files::Files;
+use super::kind::{Integer, Kind, List, Misfit, NOT_NEGATIVE, TEXT, Text, Yes};
+use super::problem::Problem;
 use super::source::Place;
 use super::table::Section;
 use super::tree::Node;
 
-pub(super) fn measure(s: &mut Section, train: Option<&TrainConfig>, imported: Option<&Place>) -> Option<Measure> {
+/// A line of moves, or the start.
+const LINE: Text =
+    Text::like("a line of legal moves in UCI such as `e2e4 c7c5`, or \"\" for the start", |text| openings::line(text).is_some());
+
+pub(super) fn measure(s: &mut Section, files: &Files, train: Option<&TrainConfig>, imported: Option<&Place>) -> Option<Measure> {
     let seed = s.get("seed", &Integer::at_least(0));
     let snapshots = match imported {
-        None => s.switch("snapshots", Vec::new(), |s| metrics(s, seed)),
+        None => s.switch("snapshots", Vec::new(), |s| metrics(s, files, seed)),
         Some(place) => {
             s.idle("snapshots", place, "imported weights are one checkpoint");
             Some(Vec::new())
@@ -21,7 +34,7 @@ pub(super) fn measure(s: &mut Section, train: Option<&TrainConfig>, imported: Op
     // Where nothing is measured at the end, no checkpoint is.
     let last = s.switch("final", (Checkpoint::Best, Vec::new()), |s| {
         let checkpoint = s.get("checkpoint", &Weights);
-        let metrics = metrics(s, seed);
+        let metrics = metrics(s, files, seed);
         if let (Some(checkpoint), Some(train)) = (checkpoint, train) {
             is_published(s, checkpoint, train);
         }
@@ -42,7 +55,7 @@ pub(super) fn measure(s: &mut Section, train: Option<&TrainConfig>, imported: Op
 }
 
 /// The metrics, in the order in which they are reported.
-fn metrics(s: &mut Section, seed: Option<u64>) -> Option<Vec<Metric>> {
+fn metrics(s: &mut Section, files: &Files, seed: Option<u64>) -> Option<Vec<Metric>> {
     let some = || Integer::at_least(1_u32);
     let none = Vec::new;
     let legality = s.switch("legality", none(), |s| {
@@ -66,7 +79,65 @@ fn metrics(s: &mut Section, seed: Option<u64>) -> Option<Vec<Metric>> {
         let (games, seed) = (games?, seed?);
         Some(temperatures.into_iter().map(|temperature| Metric::FullGames { games, temperature, seed }).collect())
     });
-    Some([legality?, agreement?, rules?, full_games?].concat())
+    let loss = match s.node("loss") {
+        Some(set) if !set.is_false() => s.look("loss", &Yes).map(|()| vec![Metric::Loss]),
+        _ => s.switch("loss", none(), |_| None),
+    };
+    let openings = s.switch("openings", none(), |s| {
+        let prefixes = s.get("prefixes", &List(LINE));
+        let prefixes = prefixes?;
+        some_lines_each_once(s, &prefixes);
+        Some(vec![Metric::Openings { prefixes, seed: seed? }])
+    });
+    let puzzles = s.switch("puzzles", none(), |s| {
+        let blake3 = puzzle_file(s, files);
+        let puzzles = s.get("puzzles", &some());
+        Some(vec![Metric::Puzzles { blake3: blake3?, puzzles: puzzles?, seed: seed? }])
+    });
+    Some([legality?, agreement?, rules?, full_games?, loss?, openings?, puzzles?].concat())
+}
+
+fn some_lines_each_once(s: &Section, lines: &[String]) {
+    if lines.is_empty() {
+        let message = format!("`{}` is empty", s.name("prefixes"));
+        s.refuse("prefixes", &[], message, "name at least one line, such as \"e2e4 c7c5\", or set `openings` to false");
+    }
+    for (at, line) in lines.iter().enumerate() {
+        if lines[..at].iter().any(|other| openings::line(other) == openings::line(line)) {
+            s.refuse("prefixes", &[], format!("`{}` has `{line}` twice", s.name("prefixes")), "name each line once");
+        }
+    }
+}
+
+/// The digest of a file of puzzles that has the columns it needs: found out now, and not after a training.
+fn puzzle_file(s: &mut Section, files: &Files) -> Option<String> {
+    let Some(node) = s.node("file") else { return s.get("file", &TEXT) };
+    let path = files.beside_place(&s.peek("file", &TEXT)?, &node.place);
+    s.record("file", TEXT.toml(&path.to_string_lossy().into_owned()));
+    let problem = match files.source(&path) {
+        Ok(Source::File { blake3, .. }) => match first_line(&path).map(|head| puzzles::missing_column(&head)) {
+            Ok(None) => return Some(blake3),
+            Ok(Some(column)) => {
+                let message = format!("`{}` has no column `{column}`", path.display());
+                let hint = "give it the columns of the public database of puzzles, and `Prefix`: the moves in UCI from the start to `FEN`";
+                s.refuse("file", &[], message, hint);
+                return None;
+            }
+            Err(error) => error.to_string(),
+        },
+        Ok(Source::Month { .. }) => unreachable!("a file is no month"),
+        Err(problem) => problem,
+    };
+    let hint = "a path is relative to the file that names it; from --set, to where you are";
+    s.report(Problem::new(&node.place, s.name("file"), problem), Some(hint.to_owned()));
+    None
+}
+
+fn first_line(path: &Path) -> std::io::Result<String> {
+    let mut line = Vec::new();
+    // No head of a table is longer.
+    BufReader::new(File::open(path)?).take(1 << 16).read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
 fn some_games_each_once(s: &Section, temperatures: &[f64]) {

@@ -14,7 +14,7 @@ pub(super) fn of(answers: &Answers, positions: u32) -> Measured {
     let (first, fifth, n) = (within(1), within(5), rows.len() as u64);
     let values = [Value::share("top1", first, n), Value::share("top5", fifth, n)].into_iter().flatten().collect();
     let counts = [("top1", first), ("top5", fifth), ("positions", n)].map(|(kind, n)| (kind.to_owned(), n)).into();
-    Measured { values, counts, games: Vec::new() }
+    Measured { values, counts, ..Measured::default() }
 }
 
 #[cfg(test)]

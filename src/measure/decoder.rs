@@ -6,7 +6,7 @@ use tch::{Device, Tensor, no_grad};
 use crate::chess::vocabulary::PAD;
 use crate::model::cache::KvCache;
 use crate::model::config::Precision;
-use crate::model::decoder::Decoder;
+use crate::model::decoder::{Decoder, NOT_ASKED};
 
 use super::predictor::{Logits, Predictor, Prompt, Session, with_last};
 
@@ -51,6 +51,24 @@ impl Predictor for Decoder {
 
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(Cached::new(self, sequences, length)))
+    }
+
+    fn losses(&self, windows: &[&[u16]]) -> Result<Vec<f64>> {
+        let longest = windows.iter().map(|window| window.len()).max().unwrap_or(0);
+        ensure!(
+            windows.iter().all(|window| (2..=self.context() + 1).contains(&window.len())),
+            "windows must hold 2 to {} tokens",
+            self.context() + 1
+        );
+        let (b, t) = (windows.len(), longest.saturating_sub(1));
+        let (mut inputs, mut targets) = (vec![i64::from(PAD); b * t], vec![NOT_ASKED; b * t]);
+        for ((inputs, targets), window) in inputs.chunks_mut(t.max(1)).zip(targets.chunks_mut(t.max(1))).zip(windows) {
+            inputs.iter_mut().zip(&window[..window.len() - 1]).for_each(|(place, &token)| *place = i64::from(token));
+            targets.iter_mut().zip(&window[1..]).for_each(|(place, &token)| *place = i64::from(token));
+        }
+        let [inputs_bt, targets_bt] =
+            [inputs, targets].map(|tokens| Tensor::from_slice(&tokens).view([b as i64, t as i64]).to_device(self.device()));
+        Ok(Vec::try_from(no_grad(|| self.row_losses(&inputs_bt, &targets_bt)).to_device(Device::Cpu))?)
     }
 }
 
@@ -125,8 +143,8 @@ mod tests {
     use super::super::fakes::{self, Lawful};
     use super::super::metric::Metric;
     use super::super::positions::ValidationGames;
-    use super::super::predictor::Recompute;
-    use super::super::{Measured, measure};
+    use super::super::predictor::{self, Recompute};
+    use super::super::{Material, Measured, measure};
     use super::*;
     use crate::model::config::ModelConfig;
     use crate::progress::silent;
@@ -136,9 +154,10 @@ mod tests {
         Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory")
     }
 
-    fn score(metric: Metric, predictor: &dyn Predictor) -> Measured {
+    fn score(metric: &Metric, predictor: &dyn Predictor) -> Measured {
         let games = fakes::games();
-        measure(&metric, predictor, &ValidationGames::new(fakes::slices(&games)), &silent()).expect("games to measure on")
+        let on = Material::of(ValidationGames::new(fakes::slices(&games)));
+        measure(metric, predictor, &on, &silent()).expect("games to measure on")
     }
 
     #[test]
@@ -147,12 +166,12 @@ mod tests {
         for temperature in [0.0, 1.0] {
             let metric = Metric::FullGames { games: 12, temperature, seed: 5 };
             // Untrained, it would break the rules on the first move; held to them, it plays on past its context.
-            let [cached, whole] = [true, false].map(|cached| score(metric, &Lawful { inner: &decoder, cached }));
+            let [cached, whole] = [true, false].map(|cached| score(&metric, &Lawful { inner: &decoder, cached }));
             assert_eq!(cached.games, whole.games, "at temperature {temperature}");
             assert!(cached.counts["limit"] > 6, "{:?}", cached.counts);
             // One game at a time, and nothing cached.
             let alone = fakes::Rebatched { inner: &Lawful { inner: &decoder, cached: false }, batch: 1, threads: 1 };
-            assert_eq!(score(metric, &alone).games, cached.games, "at temperature {temperature}");
+            assert_eq!(score(&metric, &alone).games, cached.games, "at temperature {temperature}");
         }
     }
 
@@ -190,7 +209,7 @@ mod tests {
             Metric::Agreement { positions: 200, seed: 5 },
             Metric::FullGames { games: 20, temperature: 1.0, seed: 5 },
         ] {
-            let score = |batch, threads| score(metric, &fakes::Rebatched { inner: &decoder, batch, threads });
+            let score = |batch, threads| score(&metric, &fakes::Rebatched { inner: &decoder, batch, threads });
             let one = score(1, 1);
             for (batch, threads) in [(64, 1), (64, 3), (7, 2)] {
                 assert_eq!(score(batch, threads), one, "{batch} at a time by {threads}");
@@ -210,5 +229,24 @@ mod tests {
         assert!(ask(&[1; 48], &[0, 47]).is_ok());
         assert!(ask(&[1; 49], &[48]).is_err());
         assert!(ask(&[1], &[1]).is_err() && ask(&[], &[]).is_err());
+    }
+
+    #[test]
+    fn losses_are_those_of_training_and_of_the_probabilities() {
+        let decoder = decoder();
+        let tokens: Vec<u16> = (0..98).map(|at| (at * 37 % 1971) as u16).collect();
+        let windows = [&tokens[..49], &tokens[48..97], &tokens[90..]];
+        let fast = decoder.losses(&windows).expect("they fit");
+        for (window, nats) in windows.into_iter().zip(fast) {
+            let of = |tokens: &[u16]| {
+                Tensor::from_slice(&tokens.iter().map(|&token| i64::from(token)).collect::<Vec<_>>()).unsqueeze(0)
+            };
+            let targets = window.len() - 1;
+            let loss = decoder.loss(Precision::F32, &of(&window[..targets]), &of(&window[1..])).double_value(&[]);
+            assert!((nats / targets as f64 / loss - 1.0).abs() < 1e-6, "{nats} for {targets} targets, not {loss} each");
+            let slow = predictor::loss(&decoder, window).expect("it fits");
+            assert!((nats / slow - 1.0).abs() < 1e-6, "{nats}, not {slow}");
+        }
+        assert!(decoder.losses(&[&tokens[..50]]).is_err() && decoder.losses(&[&tokens[..1]]).is_err());
     }
 }

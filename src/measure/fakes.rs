@@ -11,18 +11,18 @@ use crate::random::{below, stream, unit};
 use super::metric::Metric;
 use super::positions::ValidationGames;
 use super::predictor::{Logits, Predictor, Prompt, Recompute, Session};
-use super::{Measured, measure};
+use super::{Material, Measured, measure};
 
 /// A predictor that is a function of the prompt.
 pub(super) struct Fake<F> {
-    answer: F,
-    context: usize,
-    batch: usize,
-    threads: usize,
+    pub(super) answer: F,
+    pub(super) context: usize,
+    pub(super) batch: usize,
+    pub(super) threads: usize,
 }
 
 impl<F: Fn(&[u16]) -> Vec<f32>> Fake<F> {
-    fn new(answer: F) -> Self {
+    pub(super) fn new(answer: F) -> Self {
         Self { answer, context: 400, batch: 64, threads: 1 }
     }
 
@@ -70,7 +70,8 @@ fn prefixes<'a>(prompts: &[Prompt<'a>]) -> Vec<&'a [u16]> {
 
 /// Measures a predictor on games.
 pub(super) fn measured(predictor: &dyn Predictor, games: &[Vec<u16>], metric: &Metric) -> Measured {
-    measure(metric, predictor, &ValidationGames::new(slices(games)), &silent()).expect("games to measure on")
+    let on = Material::of(ValidationGames::new(slices(games)));
+    measure(metric, predictor, &on, &silent()).expect("games to measure on")
 }
 
 /// Knows nothing: every token is as likely.

@@ -22,7 +22,7 @@ pub(super) fn of(answers: &Answers, positions: u32, temperature: f64) -> Measure
         }
     }
     let values = Vec::from_iter(Value::share("rate", counts[LEGAL], n));
-    Measured { values, counts, games: Vec::new() }
+    Measured { values, counts, ..Measured::default() }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::draw::Draw;
 
 /// One metric with the settings that decide its value.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// One token sampled without a mask at a random ply of a random validation game: is it a legal move?
@@ -16,6 +16,12 @@ pub enum Metric {
     Rules { positions: u32, seed: u64 },
     /// Both sides played without a mask from the start, until the game ends somehow.
     FullGames { games: u32, temperature: f64, seed: u64 },
+    /// The loss over all validation tokens.
+    Loss,
+    /// The moves after some lines in UCI, beside those of the training games; the seed is of the interval.
+    Openings { prefixes: Vec<String>, seed: u64 },
+    /// Puzzles of a file, which is known by the BLAKE3 of its content.
+    Puzzles { blake3: String, puzzles: u32, seed: u64 },
 }
 
 /// The weights that are measured.
@@ -37,16 +43,19 @@ impl Metric {
             Self::Agreement { .. } => "agreement",
             Self::Rules { .. } => "rules",
             Self::FullGames { .. } => "full_games",
+            Self::Loss => "loss",
+            Self::Openings { .. } => "openings",
+            Self::Puzzles { .. } => "puzzles",
         }
     }
 
-    /// The positions that it asks about, and the temperature at which a token is sampled there; none for metrics that play.
+    /// The positions that it asks about, and the temperature at which a token is sampled there; none for metrics that play or read otherwise.
     pub fn asks(&self) -> Option<(Draw, Option<f64>)> {
         match *self {
             Self::Legality { positions, temperature, seed } => Some((Draw::Anywhere { positions, seed }, Some(temperature))),
             Self::Agreement { positions, seed } => Some((Draw::Anywhere { positions, seed }, None)),
             Self::Rules { positions, seed } => Some((Draw::Rules { positions, seed }, None)),
-            Self::FullGames { .. } => None,
+            Self::FullGames { .. } | Self::Loss | Self::Openings { .. } | Self::Puzzles { .. } => None,
         }
     }
 
@@ -57,6 +66,9 @@ impl Metric {
             Self::Agreement { .. } => super::agreement::VERSION,
             Self::Rules { .. } => super::rules::VERSION,
             Self::FullGames { .. } => super::full_games::VERSION,
+            Self::Loss => super::loss::VERSION,
+            Self::Openings { .. } => super::openings::VERSION,
+            Self::Puzzles { .. } => super::puzzles::VERSION,
         }
     }
 }

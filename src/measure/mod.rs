@@ -14,11 +14,16 @@ pub mod draw;
 #[cfg(test)]
 mod fakes;
 mod full_games;
+pub mod items;
 mod legality;
+mod loss;
+mod material;
 pub mod metric;
+pub mod openings;
 mod parts;
 pub mod positions;
 pub mod predictor;
+pub mod puzzles;
 mod rules;
 pub mod sampling;
 pub mod score;
@@ -30,8 +35,9 @@ use anyhow::{Context as _, Result, bail};
 use crate::progress::Progress;
 
 use answers::Answers;
+use items::Items;
+pub use material::Material;
 use metric::Metric;
-use positions::ValidationGames;
 use predictor::Predictor;
 use score::{Protocol, Value};
 
@@ -42,19 +48,28 @@ pub struct Measured {
     pub counts: BTreeMap<String, u64>,
     /// The games that were played, one a line, for metrics that play.
     pub games: Vec<String>,
+    /// What came out item by item, for metrics whose items stand in no table of answers.
+    pub items: Vec<Items>,
 }
 
 /// Measures a predictor.
 ///
 /// # Errors
 ///
-/// Where there are no games to measure on, the predictor fails, or the user stops the work.
-pub fn measure(metric: &Metric, predictor: &dyn Predictor, games: &ValidationGames, progress: &Progress) -> Result<Measured> {
-    if let Metric::FullGames { games: count, temperature, seed } = *metric {
-        return full_games::measure(predictor, games, count, temperature, seed, progress);
+/// Where there is nothing to measure on, the predictor fails, or the user stops the work.
+pub fn measure(metric: &Metric, predictor: &dyn Predictor, on: &Material, progress: &Progress) -> Result<Measured> {
+    match metric {
+        Metric::FullGames { games, temperature, seed } => {
+            full_games::measure(predictor, &on.games, *games, *temperature, *seed, progress)
+        }
+        Metric::Loss => loss::measure(predictor, on.validation, progress),
+        Metric::Openings { prefixes, seed } => openings::measure(predictor, on.training()?, prefixes, *seed, progress),
+        Metric::Puzzles { puzzles, seed, .. } => puzzles::measure(predictor, on.puzzles()?, *puzzles, *seed, progress),
+        Metric::Legality { .. } | Metric::Agreement { .. } | Metric::Rules { .. } => {
+            let (draw, temperature) = metric.asks().context("a metric of positions asks about some")?;
+            judge(metric, &answers::ask(predictor, &on.games, draw, temperature.as_slice(), progress)?)
+        }
     }
-    let (draw, temperature) = metric.asks().context("a metric that asks about no positions must play")?;
-    judge(metric, &answers::ask(predictor, games, draw, temperature.as_slice(), progress)?)
 }
 
 /// What a metric of positions finds in the answers to what it [asks](Metric::asks).
@@ -67,7 +82,9 @@ pub fn judge(metric: &Metric, answers: &Answers) -> Result<Measured> {
         Metric::Legality { positions, temperature, .. } => legality::of(answers, positions, temperature),
         Metric::Agreement { positions, .. } => agreement::of(answers, positions),
         Metric::Rules { positions, .. } => rules::of(answers, positions),
-        Metric::FullGames { .. } => bail!("`{}` is no metric of positions", metric.name()),
+        Metric::FullGames { .. } | Metric::Loss | Metric::Openings { .. } | Metric::Puzzles { .. } => {
+            bail!("`{}` is no metric of positions", metric.name())
+        }
     })
 }
 
@@ -78,6 +95,10 @@ pub fn protocol(metric: &Metric, data: &str, context: u32, precision: &str) -> P
         Metric::Agreement { seed, .. } => (positions::DRAWN, None, seed),
         Metric::Rules { seed, .. } => (rules::DRAWN, None, seed),
         Metric::FullGames { temperature, seed, .. } => (full_games::DRAWN, Some(temperature), seed),
+        // Nothing is drawn.
+        Metric::Loss => (loss::DRAWN, None, 0),
+        Metric::Openings { seed, .. } => (openings::DRAWN, None, seed),
+        Metric::Puzzles { seed, .. } => (puzzles::DRAWN, None, seed),
     };
     Protocol {
         metric: metric.name().to_owned(),

@@ -39,6 +39,12 @@ pub trait Predictor {
 
     /// So many sequences, all empty, that grow token by token up to `length` tokens, at most the context.
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>>;
+
+    /// The nats of each window: minus the natural logarithm of the probability of every token but its first, together. Windows
+    /// hold 2 to [`context`](Self::context) + 1 tokens.
+    fn losses(&self, windows: &[&[u16]]) -> Result<Vec<f64>> {
+        windows.iter().map(|window| loss(self, window)).collect()
+    }
 }
 
 /// A sequence, and after which of its tokens the next one is asked for.
@@ -99,6 +105,19 @@ pub(super) fn with_last<T>(context: usize, sequences: &[Vec<u16>], ask: impl FnO
         .map(|(sequence, last)| Prompt { tokens: &sequence[shown(sequence)..], asked: std::slice::from_ref(last) })
         .collect();
     ask(&prompts)
+}
+
+/// The nats of a window, by the probabilities at every place.
+pub(super) fn loss<P: Predictor + ?Sized>(predictor: &P, window: &[u16]) -> Result<f64> {
+    let places: Vec<u32> = (0..window.len() as u32 - 1).collect();
+    let logits = predictor.predict(&[Prompt { tokens: &window[..places.len()], asked: &places }])?;
+    let nats = |(row, &token): (usize, &u16)| {
+        let row = logits.row(row);
+        let largest = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        let sum: f64 = row.iter().map(|&logit| (f64::from(logit) - largest).exp()).sum();
+        largest + sum.ln() - f64::from(row[usize::from(token)])
+    };
+    Ok(window[1..].iter().enumerate().map(nats).sum())
 }
 
 /// A session that asks with the whole sequences each time: slow, and right for any predictor.

@@ -60,7 +60,7 @@ pub struct Value {
 pub struct Protocol {
     pub metric: String,
     pub version: u32,
-    /// BLAKE3 of the validation tokens, in hexadecimal.
+    /// BLAKE3 of what it was measured on, in hexadecimal: the validation tokens, or what else a metric compares with.
     pub data: String,
     /// How positions or games are drawn, in words.
     pub positions: String,
@@ -111,7 +111,8 @@ impl Value {
         Some(Self::of(name, estimate, "largest seen"))
     }
 
-    fn of(name: &str, estimate: Estimate, method: &str) -> Self {
+    /// An estimate, and how its interval was made.
+    pub(super) fn of(name: &str, estimate: Estimate, method: &str) -> Self {
         let Estimate { value, low, high, n } = estimate;
         Self { name: name.to_owned(), slice: String::new(), value, n, low, high, method: method.to_owned() }
     }

@@ -14,6 +14,9 @@ use super::linear::linear;
 use super::weights::Weights;
 use crate::error::Fixable;
 
+/// A target that is not asked for.
+pub const NOT_ASKED: i64 = -100;
+
 pub struct Decoder {
     config: ModelConfig,
     device: Device,
@@ -145,6 +148,19 @@ impl Decoder {
         self.loss_under(&Mask::Only(&own_game(inputs_bt)), precision, inputs_bt, targets_bt)
     }
 
+    /// The cross-entropy of each row's targets together, float64 [b], without gradients. Targets of [`NOT_ASKED`] count nothing.
+    pub fn row_losses(&self, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
+        let logits_btv = self.logits(inputs_bt);
+        let losses = logits_btv.flatten(0, 1).cross_entropy_loss::<&Tensor>(
+            &targets_bt.flatten(0, 1),
+            None,
+            Reduction::None,
+            NOT_ASKED,
+            0.0,
+        );
+        losses.view_as(targets_bt).sum_dim_intlist(-1, false, Kind::Double)
+    }
+
     fn loss_under(&self, mask: &Mask, precision: Precision, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
         match precision {
             Precision::F32 | Precision::Tf32 => self.loss_by(&self.weights, mask, inputs_bt, targets_bt),
@@ -154,7 +170,7 @@ impl Decoder {
 
     fn loss_by(&self, weights: &Weights, mask: &Mask, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
         let logits_btv = project(weights, &self.full_pass(weights, inputs_bt, mask, |_, _| ()));
-        logits_btv.flatten(0, 1).cross_entropy_loss::<&Tensor>(&targets_bt.flatten(0, 1), None, Reduction::Mean, -100, 0.0)
+        logits_btv.flatten(0, 1).cross_entropy_loss::<&Tensor>(&targets_bt.flatten(0, 1), None, Reduction::Mean, NOT_ASKED, 0.0)
     }
 
     fn active(&self) -> &Weights {

@@ -359,6 +359,13 @@ fn score(node: &Node, e: &Experiment) -> String {
             let plies: Vec<f64> = (0..n).map(|i| (long * (1.0 + 0.6 * wobble(i))).clamp(0.0, 250.0)).collect();
             vec![share("clean", clean, n), Estimate::mean("plies", &plies, &(0.0..=250.0)), share("by_rules", clean * 0.4, n)]
         }
+        Metric::Loss => {
+            counts.insert("tokens".to_owned(), 25_600);
+            let nats: Vec<f64> = (0..100).map(|i| 1.6 + 5.9 * left + 0.2 * wobble(i)).collect();
+            vec![Estimate::mean("nats", &nats, &(0.0..=f64::MAX))]
+        }
+        Metric::Puzzles { puzzles, .. } => vec![share("solved", if trained { 0.4 * (1.0 - left) } else { 0.0 }, puzzles.into())],
+        Metric::Openings { .. } => unreachable!("no fixture asks for openings"),
     };
     let protocol = Protocol {
         metric: metric.name().into(),

@@ -188,6 +188,11 @@ fn metric(metric: &Metric) -> String {
         Metric::FullGames { games, temperature, .. } => {
             format!("{} at T = {}", plural("full game", u64::from(*games)), text::temperature(*temperature))
         }
+        Metric::Loss => "the loss over all validation tokens".to_owned(),
+        Metric::Openings { prefixes, .. } => format!("the moves after {}", plural("beginning", prefixes.len() as u64)),
+        Metric::Puzzles { blake3, puzzles, .. } => {
+            format!("{} of the file with BLAKE3 {}", plural("puzzle", u64::from(*puzzles)), blake3.get(..8).unwrap_or(blake3))
+        }
     }
 }
 

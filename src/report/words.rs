@@ -29,6 +29,8 @@ pub(crate) fn summary(point: &Point) -> Vec<String> {
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
     said.extend(point.finals("rules").into_iter().filter_map(rules));
     said.extend(full_games::sentences(point));
+    said.extend(point.finals("loss").into_iter().filter_map(loss));
+    said.extend(point.finals("puzzles").into_iter().filter_map(puzzles));
     said
 }
 
@@ -162,6 +164,17 @@ fn rules(score: &Measured) -> Option<String> {
     (!rules.is_empty()).then(|| format!("Its first choice was legal where a rule was called for: {}.", rules.join(", ")))
 }
 
+fn loss(score: &Measured) -> Option<String> {
+    let nats = score.value("nats")?;
+    let tokens = score.score.counts.get("tokens").map_or_else(String::new, |tokens| format!(" {}", thousands(*tokens)));
+    Some(format!("Over all{tokens} validation tokens its loss is {} nats.", within("loss", nats)))
+}
+
+fn puzzles(score: &Measured) -> Option<String> {
+    let solved = score.value("solved")?;
+    Some(format!("It solved {} of {}, each shown with the game that led to it.", share(solved), plural("puzzle", solved.n)))
+}
+
 /// What was made although a gate refused, as the artifacts themselves say.
 pub(crate) fn tainted(results: &Results) -> Vec<String> {
     let made = results.nodes.iter().filter_map(|outcome| Some((outcome, outcome.made_by.as_ref()?)));
@@ -232,6 +245,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::measure::metric::Metric;
     use crate::report::fixture::{Fixture, Wish, experiment, write};
 
     #[test]
@@ -246,6 +260,19 @@ mod tests {
         assert_eq!(in_words("full_games.temperatures=1,0.5").as_deref(), Some("T = 1.0 and 0.5"));
         assert_eq!(in_words("width=128"), None);
         assert_eq!(node_name("evaluate legality T=1 at best"), "evaluate legality at T = 1.0, at best");
+    }
+
+    #[test]
+    fn a_loss_over_all_of_validation_and_puzzles_are_told_in_sentences() {
+        let mut point = experiment(40);
+        point.measure.last = vec![Metric::Loss, Metric::Puzzles { blake3: "9f2c".into(), puzzles: 500, seed: 7 }];
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let Fixture { run_dir, store } = write(dir.path(), &[point], &Wish::default());
+        let said = summary(&Results::load(&run_dir, &store).expect("a run").points[0]);
+        let [.., loss, puzzles] = said.as_slice() else { panic!("two sentences and more: {said:?}") };
+        assert!(loss.starts_with("Over all 25,600 validation tokens its loss is 1.9") && loss.ends_with("] nats."), "{loss}");
+        assert!(puzzles.starts_with("It solved 37.6 % ["), "{puzzles}");
+        assert!(puzzles.ends_with("] of 500 puzzles, each shown with the game that led to it."), "{puzzles}");
     }
 
     #[test]

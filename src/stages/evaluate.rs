@@ -7,12 +7,12 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use crate::data::tokens::TokenFile;
+use crate::error::Fixable;
 use crate::measure::metric::{Checkpoint, Metric};
-use crate::measure::positions::ValidationGames;
 use crate::measure::predictor::Predictor;
 pub use crate::measure::score::Score;
 use crate::measure::score::{MeasuredCheckpoint, Protocol};
-use crate::measure::{Measured, judge, measure, protocol};
+use crate::measure::{Material, Measured, judge, measure, protocol};
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::device;
@@ -37,10 +37,15 @@ pub struct Evaluate {
     /// What is measured, for the estimate alone: the key has it in `trained`.
     #[serde(skip)]
     pub model: Option<ModelConfig>,
+    /// About how many tokens validation has, for the estimate alone; none where that is not known.
+    #[serde(skip)]
+    pub validation_tokens: Option<u64>,
 }
 
 /// Tokens that a model's own game has on average.
 const GAME_TOKENS: u64 = 60;
+/// Tokens up to the end of a puzzle.
+const PUZZLE_TOKENS: u64 = 60;
 
 impl Stage for Evaluate {
     const NAME: &'static str = "evaluate";
@@ -67,24 +72,43 @@ impl Stage for Evaluate {
         let tokens = cx.open(self.tokens)?;
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
         let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
-        score(&self.metric, checkpoint, &decoder, &tokens.validation, out, &cx.progress)
+        let puzzles = match &self.metric {
+            Metric::Puzzles { blake3, .. } => Some(puzzles(cx, blake3)?),
+            _ => None,
+        };
+        let on = Material::split(&tokens.validation, &tokens.train);
+        let on = puzzles.as_deref().into_iter().fold(on, Material::with_puzzles);
+        let data = match &self.metric {
+            Metric::Openings { .. } => digest(&tokens.train),
+            Metric::Puzzles { blake3, .. } => blake3.clone(),
+            _ => digest(&tokens.validation),
+        };
+        score(&self.metric, checkpoint, &decoder, &on, &data, out, &cx.progress)
     }
 
     /// Forward passes alone, a third of what a training step does for a token; none where the answers are there.
     fn cost(&self) -> Cost {
         let Some(model) = &self.model else { return Cost::default() };
-        // A table is read, which is as good as nothing.
-        let Metric::FullGames { games, .. } = self.metric else { return Cost { flops: 1.0, ..Cost::default() } };
-        let tokens = u64::from(games) * GAME_TOKENS;
+        let tokens = match &self.metric {
+            Metric::FullGames { games, .. } => u64::from(*games) * GAME_TOKENS,
+            Metric::Loss => match self.validation_tokens {
+                Some(tokens) => tokens,
+                None => return Cost::default(),
+            },
+            Metric::Puzzles { puzzles, .. } => u64::from(*puzzles) * PUZZLE_TOKENS,
+            Metric::Openings { prefixes, .. } => prefixes.iter().map(|line| 1 + line.split_whitespace().count() as u64).sum(),
+            // A table is read, which is as good as nothing.
+            _ => return Cost { flops: 1.0, ..Cost::default() },
+        };
         Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
     }
 
     fn detail(&self) -> String {
         let at = self.checkpoint.words();
-        match self.metric {
+        match &self.metric {
             Metric::Legality { temperature, .. } => format!("legality T={temperature} at {at}"),
             Metric::FullGames { temperature, .. } => format!("full_games T={temperature} at {at}"),
-            Metric::Agreement { .. } | Metric::Rules { .. } => format!("{} at {at}", self.metric.name()),
+            metric => format!("{} at {at}", metric.name()),
         }
     }
 }
@@ -99,26 +123,46 @@ fn name(checkpoint: Checkpoint) -> String {
     }
 }
 
-/// BLAKE3 of validation tokens, in hexadecimal, for a protocol.
-pub(super) fn digest(validation: &TokenFile) -> String {
-    blake3::hash(bytemuck::cast_slice(validation.tokens())).to_hex().to_string()
+/// BLAKE3 of tokens, in hexadecimal, for a protocol.
+pub(super) fn digest(tokens: &TokenFile) -> String {
+    blake3::hash(bytemuck::cast_slice(tokens.tokens())).to_hex().to_string()
 }
 
-/// Measures a predictor that plays, and writes what it found.
+/// The content of the file of puzzles, if it is still the one that the experiment was read with.
+fn puzzles(cx: &Cx, wanted: &str) -> Result<Vec<u8>> {
+    let path = cx.machine.files.get(wanted).ok_or_else(|| {
+        Fixable::failed(format!("no puzzles with the BLAKE3 digest `{wanted}` are at hand"))
+            .hint("run the experiment that names their file")
+    })?;
+    let content = fs::read(path)?;
+    let seen = blake3::hash(&content).to_hex();
+    if *seen != *wanted {
+        let path = path.display();
+        return Err(Fixable::failed(format!(
+            "`{path}` is not the file that the experiment was read with: BLAKE3 `{wanted}` wanted, `{seen}` seen"
+        ))
+        .hint("run again, with the file as it is now")
+        .into());
+    }
+    Ok(content)
+}
+
+/// Measures a predictor that plays or reads, and writes what it found.
 fn score(
     metric: &Metric,
     checkpoint: MeasuredCheckpoint,
     predictor: &dyn Predictor,
-    validation: &TokenFile,
+    on: &Material,
+    data: &str,
     out: &Path,
     progress: &Progress,
 ) -> Result<()> {
-    let measured = measure(metric, predictor, &ValidationGames::of(validation), progress)?;
-    let protocol = protocol(metric, &digest(validation), predictor.context() as u32, predictor.precision());
+    let measured = measure(metric, predictor, on, progress)?;
+    let protocol = protocol(metric, data, predictor.context() as u32, predictor.precision());
     write(checkpoint, protocol, measured, out)
 }
 
-/// Writes `score.json`, and `games.txt` where games were played.
+/// Writes `score.json`, `games.txt` where games were played, and tables of items where there are any.
 fn write(checkpoint: MeasuredCheckpoint, protocol: Protocol, measured: Measured, out: &Path) -> Result<()> {
     let score = Score {
         metric: protocol.metric.clone(),
@@ -133,7 +177,7 @@ fn write(checkpoint: MeasuredCheckpoint, protocol: Protocol, measured: Measured,
     if !measured.games.is_empty() {
         fs::write(out.join("games.txt"), measured.games.join("\n") + "\n")?;
     }
-    Ok(())
+    measured.items.iter().try_for_each(|items| items.write(out))
 }
 
 impl Artifact for Score {
@@ -155,6 +199,9 @@ mod tests {
     use crate::plan::Plan;
     use crate::progress::silent;
 
+    const PUZZLES: &[u8] = b"PuzzleId,FEN,Moves,Rating,Prefix\n\
+        a1,rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR w KQkq - 0 2,g2g4 d8h4,850,f2f3 e7e5\n";
+
     /// A few games as the encode stage leaves them.
     fn validation(dir: &Path) -> TokenFile {
         let [tokens, ends] = ["validation.u16", "validation.ends.u64"].map(|name| dir.join(name));
@@ -173,7 +220,7 @@ mod tests {
         let key = |metric_version, model| {
             let [tokens, trained] = [json!("0".repeat(32)), json!("1".repeat(32))].map(|key| json!({ "artifact": key }));
             let stage = json!({ "tokens": tokens, "trained": trained, "checkpoint": "best", "metric": metric, "metric_version": metric_version });
-            let stage = Evaluate { model, ..serde_json::from_value(stage).expect("a stage") };
+            let stage = Evaluate { model, validation_tokens: Some(7), ..serde_json::from_value(stage).expect("a stage") };
             let cost = stage.cost();
             (Plan::default().add(stage, &[]).key(), cost.flops)
         };
@@ -188,7 +235,7 @@ mod tests {
     fn a_score_is_read_as_it_was_written_and_written_the_same_twice() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let validation = validation(dir.path());
-        let config = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 32 };
+        let config = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
         let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
         let checkpoint = MeasuredCheckpoint { name: name(Checkpoint::Step(500)), step: 500, tokens: 16_000 };
         for metric in [
@@ -196,21 +243,28 @@ mod tests {
             Metric::Agreement { positions: 50, seed: 5 },
             Metric::Rules { positions: 5, seed: 5 },
             Metric::FullGames { games: 5, temperature: 1.0, seed: 5 },
+            Metric::Loss,
+            Metric::Openings { prefixes: vec![String::new()], seed: 5 },
+            Metric::Puzzles { blake3: "9f2c".into(), puzzles: 5, seed: 5 },
         ] {
             let written = ["a", "b"].map(|name| {
                 let out = dir.path().join(metric.name()).join(name);
                 fs::create_dir_all(&out).expect("a folder to write to");
-                score(&metric, checkpoint.clone(), &decoder, &validation, &out, &silent()).expect("games to measure on");
+                let on = Material::split(&validation, &validation).with_puzzles(PUZZLES);
+                score(&metric, checkpoint.clone(), &decoder, &on, "9f2c", &out, &silent()).expect("games to measure on");
                 out
             });
-            let files = written.each_ref().map(|out| ["score.json", "games.txt"].map(|file| fs::read(out.join(file)).ok()));
+            let files = written.each_ref().map(|out| {
+                ["score.json", "games.txt", "openings.parquet", "puzzles.parquet"].map(|file| fs::read(out.join(file)).ok())
+            });
             assert_eq!(files[0], files[1]);
-            assert_eq!(files[0][1].is_some(), metric.name() == "full_games");
+            let left: Vec<bool> = files[0][1..].iter().map(Option::is_some).collect();
+            assert_eq!(left, ["full_games", "openings", "puzzles"].map(|name| metric.name() == name));
 
             let read = Score::open(&written[0]).expect("just written");
             assert_eq!((read.metric.as_str(), read.checkpoint.name.as_str()), (metric.name(), "step-00000500"));
             assert_eq!(read.fingerprint, read.protocol.fingerprint());
-            assert_eq!(read.protocol.context, 32);
+            assert_eq!(read.protocol.context, 8);
         }
     }
 }

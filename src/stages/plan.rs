@@ -103,10 +103,24 @@ impl Weighed<'_> {
             let field = format!("metric.{}", metric.name().replace('_', "-"));
             let (metric_version, model) = (metric.version(), Some(self.e.model.clone()));
             let &Self { tokens, trained, checkpoint, .. } = self;
-            let stage = Evaluate { tokens, trained, checkpoint, metric: *metric, metric_version, asked, model };
+            let stage = Evaluate {
+                tokens,
+                trained,
+                checkpoint,
+                metric: metric.clone(),
+                metric_version,
+                asked,
+                model,
+                validation_tokens: self.validation_tokens(),
+            };
             plan.add(stage, &[(&field, &origin), ("checkpoint", &format!("{}.checkpoint", self.section))])
         };
         metrics.iter().map(evaluate).collect()
+    }
+
+    /// About how many tokens validation has; none where the corpus is read to its end.
+    fn validation_tokens(&self) -> Option<u64> {
+        self.e.corpus.moves.map(|moves| (moves as f64 * self.e.corpus.split.validation) as u64)
     }
 
     /// One pass for all metrics that look at the same positions.

@@ -1,6 +1,7 @@
 //! Statistics: numbers in, an estimate with its interval out. It knows neither chess nor torch.
 
 pub mod mean;
+pub mod power;
 pub mod wilson;
 
 /// The two-sided 95 % point of the normal distribution, rounded as in the published figures.

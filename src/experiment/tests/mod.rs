@@ -2,6 +2,7 @@
 
 mod keeping;
 mod layering;
+mod measuring;
 mod problems;
 mod resolving;
 mod sweeps;

@@ -78,7 +78,7 @@ impl Card<'_> {
         for score in self.scores {
             let p = &score.protocol;
             let line = format!(
-                "- `{}`: {} (version {}), {}, {}, {}on validation tokens with BLAKE3 `{}`, a context of {}, in {}, seed {}",
+                "- `{}`: {} (version {}), {}, {}, {}on data with BLAKE3 `{}`, a context of {}, in {}, seed {}",
                 short(&score.fingerprint),
                 p.metric,
                 p.version,

@@ -67,6 +67,10 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("full_games", "plies") => "Mean length of games, plies",
         ("full_games", "by_rules") => "Games ended on the board",
         ("full_games", "real_plies") => "Real games: mean length, plies",
+        ("loss", "nats") => "Loss over all of validation, nats",
+        ("openings", "divergence") => "Moves of the model against the games', Jensen-Shannon bits",
+        ("openings", "variation") => "Moves of the model against the games', total variation",
+        ("puzzles", "solved") => "Puzzles solved",
         ("full_games", "real_by_rules") => "Real games: ended on the board",
         ("loss", "train") => "Training loss at the end",
         ("loss", "validation") => "Validation loss at the end",
@@ -97,7 +101,8 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
 
 /// Whether a value is a share of something.
 pub(crate) fn is_share(metric: &str, name: &str) -> bool {
-    !(metric == "full_games" && name.ends_with("plies"))
+    let number = [("loss", "nats"), ("openings", "divergence")].contains(&(metric, name));
+    !(number || metric == "full_games" && name.ends_with("plies"))
 }
 
 /// A value with its interval, as a share or as a number. An extreme of a sample has none: its bounds are no estimate.
