@@ -58,6 +58,19 @@ fn metrics(s: &mut Section, seed: Option<u64>) -> Option<Vec<Metric>> {
         let positions = s.get("positions", &some());
         Some(vec![Metric::Rules { positions: positions?, seed: seed? }])
     });
+    let mass = s.switch("mass", none(), |s| {
+        let positions = s.get("positions", &some());
+        Some(vec![Metric::Mass { positions: positions?, seed: seed? }])
+    });
+    let calibration = s.switch("calibration", none(), |s| {
+        let positions = s.get("positions", &some());
+        Some(vec![Metric::Calibration { positions: positions?, seed: seed? }])
+    });
+    let dense = s.switch("dense", none(), |s| {
+        let games = s.get("games", &some());
+        let temperature = s.get("temperature", &NOT_NEGATIVE);
+        Some(vec![Metric::Dense { games: games?, temperature: temperature?, seed: seed? }])
+    });
     let full_games = s.switch("full_games", none(), |s| {
         let games = s.get("games", &some());
         let temperatures = s.get("temperatures", &List(NOT_NEGATIVE));
@@ -66,7 +79,7 @@ fn metrics(s: &mut Section, seed: Option<u64>) -> Option<Vec<Metric>> {
         let (games, seed) = (games?, seed?);
         Some(temperatures.into_iter().map(|temperature| Metric::FullGames { games, temperature, seed }).collect())
     });
-    Some([legality?, agreement?, rules?, full_games?].concat())
+    Some([legality?, agreement?, rules?, mass?, calibration?, dense?, full_games?].concat())
 }
 
 fn some_games_each_once(s: &Section, temperatures: &[f64]) {

@@ -153,8 +153,10 @@ impl Measured {
 
     pub fn temperature(&self) -> Option<f64> {
         match self.metric {
-            Metric::Legality { temperature, .. } | Metric::FullGames { temperature, .. } => Some(temperature),
-            Metric::Agreement { .. } | Metric::Rules { .. } => None,
+            Metric::Legality { temperature, .. } | Metric::Dense { temperature, .. } | Metric::FullGames { temperature, .. } => {
+                Some(temperature)
+            }
+            Metric::Agreement { .. } | Metric::Rules { .. } | Metric::Mass { .. } | Metric::Calibration { .. } => None,
         }
     }
 }
