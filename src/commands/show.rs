@@ -66,7 +66,8 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
             let line = format!("{} {}", figure.name, in_unit(figure.value, &figure.unit));
             writeln!(out, "           {}", paint.dim(&line))?;
         }
-        for value in score(node, &store).into_iter().flat_map(|score| score.values) {
+        let values = score(node, &store).into_iter().flat_map(|score| score.values);
+        for value in values.filter(|value| value.slice.is_empty()) {
             writeln!(out, "           {value}")?;
         }
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use fs_err::File;
 use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::{Column, DataFrame, ParquetReader, ParquetWriter, PolarsResult, SerReader as _};
@@ -108,6 +108,33 @@ impl GameTable {
         let context = || format!("reading `{}` of the table `{}`", columns.join("`, `"), self.path.display());
         // A file keeps its own order.
         read.and_then(|read| read.select(columns)).with_context(context)
+    }
+}
+
+/// How strong the players of a game were, and how much time they had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strength {
+    /// White's and Black's.
+    pub elo: [Option<u32>; 2],
+    pub speed: Option<Speed>,
+}
+
+impl GameTable {
+    /// The strength of some games, by their numbers in the table.
+    ///
+    /// # Errors
+    ///
+    /// Where the file is damaged, or has no such game.
+    pub fn strengths(&self, games: &[usize]) -> Result<Vec<Strength>> {
+        let frame = self.read(&["white_elo", "black_elo", "speed"])?;
+        let [white, black] = ["white_elo", "black_elo"].map(|name| frame.column(name).and_then(|column| column.u32()));
+        let (white, black, speed) = (white?, black?, frame.column("speed")?.str()?);
+        let strength = |&game: &usize| {
+            ensure!(game < self.games, "the table `{}` has no game {game}, but {}", self.path.display(), self.games);
+            let speed = Speed::ALL.into_iter().find(|known| speed.get(game) == Some(known.name()));
+            Ok(Strength { elo: [white.get(game), black.get(game)], speed })
+        };
+        games.iter().map(strength).collect()
     }
 }
 
@@ -247,6 +274,17 @@ mod tests {
         ended_by_rules str: "stalemate", "none", "stalemate"
         game_id str: "cWWlPBrs", null, "�!"
         "#);
+    }
+
+    #[test]
+    fn the_strength_of_some_games_is_told_in_the_order_asked_for() {
+        let (_dir, path) = written(&games(7), 4);
+        let table = GameTable::open(&path).expect("a table");
+        let full = Strength { elo: [Some(1500), Some(2600)], speed: Some(Speed::Blitz) };
+        let bare = Strength { elo: [None; 2], speed: None };
+        assert_eq!(table.strengths(&[6, 1, 0]).expect("they are there"), [full, bare, full]);
+        let error = table.strengths(&[7]).expect_err("one too many").to_string();
+        assert!(error.ends_with("has no game 7, but 7"), "{error}");
     }
 
     #[test]

@@ -71,6 +71,19 @@ fn metrics(s: &mut Section, files: &Files, seed: Option<u64>) -> Option<Vec<Metr
         let positions = s.get("positions", &some());
         Some(vec![Metric::Rules { positions: positions?, seed: seed? }])
     });
+    let mass = s.switch("mass", none(), |s| {
+        let positions = s.get("positions", &some());
+        Some(vec![Metric::Mass { positions: positions?, seed: seed? }])
+    });
+    let calibration = s.switch("calibration", none(), |s| {
+        let positions = s.get("positions", &some());
+        Some(vec![Metric::Calibration { positions: positions?, seed: seed? }])
+    });
+    let dense = s.switch("dense", none(), |s| {
+        let games = s.get("games", &some());
+        let temperature = s.get("temperature", &NOT_NEGATIVE);
+        Some(vec![Metric::Dense { games: games?, temperature: temperature?, seed: seed? }])
+    });
     let full_games = s.switch("full_games", none(), |s| {
         let games = s.get("games", &some());
         let temperatures = s.get("temperatures", &List(NOT_NEGATIVE));
@@ -94,7 +107,7 @@ fn metrics(s: &mut Section, files: &Files, seed: Option<u64>) -> Option<Vec<Metr
         let puzzles = s.get("puzzles", &some());
         Some(vec![Metric::Puzzles { blake3: blake3?, puzzles: puzzles?, seed: seed? }])
     });
-    Some([legality?, agreement?, rules?, full_games?, loss?, openings?, puzzles?].concat())
+    Some([legality?, agreement?, rules?, mass?, calibration?, dense?, full_games?, loss?, openings?, puzzles?].concat())
 }
 
 fn some_lines_each_once(s: &Section, lines: &[String]) {

@@ -8,7 +8,7 @@ use super::problem::{nearest, one_of};
 use super::table::Section;
 
 /// What a report can set beside them, each by its full name; `@T=0.6` may follow what is sampled.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 41] = [
     "legality.rate",
     "agreement.top1",
     "agreement.top5",
@@ -24,6 +24,14 @@ const NAMES: [&str; 33] = [
     "rules.check.legal",
     "rules.check.human",
     "rules.check.mass",
+    "mass.mean",
+    "mass.above_99",
+    "calibration.ece",
+    "calibration.log_loss",
+    "dense.top1",
+    "dense.top5",
+    "dense.legal",
+    "dense.mass",
     "full_games.clean",
     "full_games.plies",
     "full_games.by_rules",

@@ -4,6 +4,8 @@
 
 mod table;
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use shakmaty::Position as _;
 
@@ -14,6 +16,7 @@ use crate::random::{stream, unit};
 use super::batched::Asked;
 use super::board::illegal_name;
 use super::draw::{Draw, Met, drawn};
+use super::facts::GameFacts;
 use super::parts::in_parts;
 use super::positions::ValidationGames;
 use super::predictor::{Logits, Predictor};
@@ -33,6 +36,8 @@ pub struct Answers {
     pub sampled: Vec<(f64, Vec<Sampled>)>,
     /// Games that were looked through for them.
     pub scanned: u64,
+    /// What is told of their games; empty, or one of each.
+    pub facts: BTreeMap<u32, GameFacts>,
 }
 
 /// One position, and what the model said of it.
@@ -112,7 +117,7 @@ pub fn ask(
         Ok(())
     })?;
     let rows = rows.into_iter().map(|row| row.expect("every position was asked for")).collect();
-    Ok(Answers { rows, sampled, scanned })
+    Ok(Answers { rows, sampled, scanned, facts: BTreeMap::new() })
 }
 
 /// What turns logits into answers, the same in every thread.
@@ -180,6 +185,25 @@ fn answer(met: &Met, human: u16, logits: &[f32], weights: &Weights, legal: &[u16
         top_probability: weights.mass(&top[..1]),
         top_is_legal: legal.contains(&top[0]),
         legal_mass: weights.mass(legal),
+    }
+}
+
+/// An answer that says nothing of interest, for tests that set what they look at.
+#[cfg(test)]
+pub(super) fn answer_at(game: u32, ply: u32) -> Answer {
+    Answer {
+        game,
+        ply,
+        rule: None,
+        in_check: false,
+        legal: 20,
+        human: 3,
+        rank: 0,
+        human_probability: 0.5,
+        top: [3, 4, 5, 6, 7],
+        top_probability: 0.5,
+        top_is_legal: true,
+        legal_mass: 1.0,
     }
 }
 

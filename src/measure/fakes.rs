@@ -4,7 +4,7 @@ use anyhow::Result;
 use shakmaty::{Chess, Position as _};
 
 use crate::chess::replay::{Replay, legal_tokens};
-use crate::chess::vocabulary::{BOS, VOCABULARY_SIZE, parse, to_move};
+use crate::chess::vocabulary::{BOS, PAD, VOCABULARY_SIZE, parse, to_move};
 use crate::progress::silent;
 use crate::random::{below, stream, unit};
 
@@ -86,9 +86,15 @@ pub(super) fn uniform_legal() -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
 
 /// Knows the games by heart. They must differ from the first move on.
 pub(super) fn oracle(games: &[Vec<u16>]) -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
-    Fake::new(|prompt| {
+    oracle_but(games, |_, _| false)
+}
+
+/// The same, but for the moves that it misses after some others: there it says `<pad>`.
+pub(super) fn oracle_but(games: &[Vec<u16>], misses: impl Fn(&[u16], u16) -> bool) -> Fake<impl Fn(&[u16]) -> Vec<f32>> {
+    Fake::new(move |prompt| {
         let game = games.iter().find(|game| game.len() >= prompt.len() && prompt[1..] == game[..prompt.len() - 1]);
-        one_of(&[game.expect("a prompt from these games")[prompt.len() - 1]])
+        let human = game.expect("a prompt from these games")[prompt.len() - 1];
+        one_of(&[if misses(&prompt[1..], human) { PAD } else { human }])
     })
 }
 

@@ -14,6 +14,12 @@ pub enum Metric {
     Agreement { positions: u32, seed: u64 },
     /// Positions where the human castled, took en passant, promoted, or stood in check; `positions` of each.
     Rules { positions: u32, seed: u64 },
+    /// The probability of all legal moves together.
+    Mass { positions: u32, seed: u64 },
+    /// The probability of the most likely token against how often it is the human move.
+    Calibration { positions: u32, seed: u64 },
+    /// Agreement, legality and mass at every ply of so many games, by parts, and how long no sampled token is illegal.
+    Dense { games: u32, temperature: f64, seed: u64 },
     /// Both sides played without a mask from the start, until the game ends somehow.
     FullGames { games: u32, temperature: f64, seed: u64 },
     /// The loss over all validation tokens.
@@ -42,6 +48,9 @@ impl Metric {
             Self::Legality { .. } => "legality",
             Self::Agreement { .. } => "agreement",
             Self::Rules { .. } => "rules",
+            Self::Mass { .. } => "mass",
+            Self::Calibration { .. } => "calibration",
+            Self::Dense { .. } => "dense",
             Self::FullGames { .. } => "full_games",
             Self::Loss => "loss",
             Self::Openings { .. } => "openings",
@@ -55,6 +64,10 @@ impl Metric {
             Self::Legality { positions, temperature, seed } => Some((Draw::Anywhere { positions, seed }, Some(temperature))),
             Self::Agreement { positions, seed } => Some((Draw::Anywhere { positions, seed }, None)),
             Self::Rules { positions, seed } => Some((Draw::Rules { positions, seed }, None)),
+            Self::Mass { positions, seed } | Self::Calibration { positions, seed } => {
+                Some((Draw::Anywhere { positions, seed }, None))
+            }
+            Self::Dense { games, temperature, seed } => Some((Draw::EveryPly { games, seed }, Some(temperature))),
             Self::FullGames { .. } | Self::Loss | Self::Openings { .. } | Self::Puzzles { .. } => None,
         }
     }
@@ -65,6 +78,9 @@ impl Metric {
             Self::Legality { .. } => super::legality::VERSION,
             Self::Agreement { .. } => super::agreement::VERSION,
             Self::Rules { .. } => super::rules::VERSION,
+            Self::Mass { .. } => super::mass::VERSION,
+            Self::Calibration { .. } => super::calibration::VERSION,
+            Self::Dense { .. } => super::dense::VERSION,
             Self::FullGames { .. } => super::full_games::VERSION,
             Self::Loss => super::loss::VERSION,
             Self::Openings { .. } => super::openings::VERSION,

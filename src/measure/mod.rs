@@ -9,14 +9,18 @@ pub mod answers;
 mod batched;
 pub mod bench;
 mod board;
+mod calibration;
 mod decoder;
+mod dense;
 pub mod draw;
+pub mod facts;
 #[cfg(test)]
 mod fakes;
 mod full_games;
 pub mod items;
 mod legality;
 mod loss;
+mod mass;
 mod material;
 pub mod metric;
 pub mod openings;
@@ -82,6 +86,9 @@ pub fn judge(metric: &Metric, answers: &Answers) -> Result<Measured> {
         Metric::Legality { positions, temperature, .. } => legality::of(answers, positions, temperature),
         Metric::Agreement { positions, .. } => agreement::of(answers, positions),
         Metric::Rules { positions, .. } => rules::of(answers, positions),
+        Metric::Mass { positions, .. } => mass::of(answers, positions),
+        Metric::Calibration { positions, seed } => calibration::of(answers, positions, seed),
+        Metric::Dense { games, temperature, .. } => dense::of(answers, games, temperature),
         Metric::FullGames { .. } | Metric::Loss | Metric::Openings { .. } | Metric::Puzzles { .. } => {
             bail!("`{}` is no metric of positions", metric.name())
         }
@@ -92,8 +99,11 @@ pub fn judge(metric: &Metric, answers: &Answers) -> Result<Measured> {
 pub fn protocol(metric: &Metric, data: &str, context: u32, precision: &str) -> Protocol {
     let (drawn, temperature, seed) = match *metric {
         Metric::Legality { temperature, seed, .. } => (positions::DRAWN, Some(temperature), seed),
-        Metric::Agreement { seed, .. } => (positions::DRAWN, None, seed),
+        Metric::Agreement { seed, .. } | Metric::Mass { seed, .. } | Metric::Calibration { seed, .. } => {
+            (positions::DRAWN, None, seed)
+        }
         Metric::Rules { seed, .. } => (rules::DRAWN, None, seed),
+        Metric::Dense { temperature, seed, .. } => (dense::DRAWN, Some(temperature), seed),
         Metric::FullGames { temperature, seed, .. } => (full_games::DRAWN, Some(temperature), seed),
         // Nothing is drawn.
         Metric::Loss => (loss::DRAWN, None, 0),

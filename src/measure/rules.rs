@@ -180,6 +180,27 @@ mod tests {
     }
 
     #[test]
+    fn a_model_that_is_right_on_every_rule_but_one_is_seen_to_fail_at_that_one() {
+        let games = games();
+        for missed in Rule::ALL {
+            let misses = |before: &[u16], human: u16| {
+                let mut board = Chess::default();
+                for &token in before {
+                    board.play_unchecked(to_move(token, &board).expect("a legal move"));
+                }
+                Rule::of(&board, to_move(human, &board).expect("a legal move")) == Some(missed)
+            };
+            let got = score(&fakes::oracle_but(&games, misses), 10);
+            for kind in Rule::ALL {
+                for what in ["legal", "human", "mass"] {
+                    let name = format!("{}.{what}", kind.name());
+                    assert_eq!(value(&got, &name).value, f64::from(u8::from(kind != missed)), "{name} without {missed:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_position_in_check_belongs_to_check_only() {
         let fen: Fen = "4q1k1/3P4/8/8/8/8/8/4K3 w - - 0 1".parse().expect("a good FEN");
         let board: Chess = fen.into_position(CastlingMode::Standard).expect("a position");

@@ -9,7 +9,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{Estimate, mean, wilson};
+use crate::stats::cluster::{self, Cluster};
+use crate::stats::{Estimate, mean, survival, wilson};
 use crate::text::thousands;
 
 /// One metric of one checkpoint, as in `score.json`.
@@ -111,6 +112,22 @@ impl Value {
         Some(Self::of(name, estimate, "largest seen"))
     }
 
+    /// A share of items that come in clusters; none where nothing was observed.
+    pub fn clustered_share(name: &str, clusters: &[Cluster]) -> Option<Self> {
+        cluster::share(clusters).map(|estimate| Self::of(name, estimate, cluster::METHOD))
+    }
+
+    /// A mean over items that come in clusters, within `support`; none for an empty sample.
+    pub fn clustered_mean(name: &str, clusters: &[Cluster], support: &RangeInclusive<f64>) -> Option<Self> {
+        cluster::mean(clusters, support).map(|estimate| Self::of(name, estimate, cluster::METHOD))
+    }
+
+    /// The same value, as that of a part of the sample.
+    #[must_use]
+    pub fn in_slice(self, slice: &str) -> Self {
+        Self { slice: slice.to_owned(), ..self }
+    }
+
     /// An estimate, and how its interval was made.
     pub(super) fn of(name: &str, estimate: Estimate, method: &str) -> Self {
         let Estimate { value, low, high, n } = estimate;
@@ -119,11 +136,13 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// `rate 97.86 % [97.65, 98.05], n = 20,000`; shares as percentages.
+    /// `rate 97.86 % [97.65, 98.05], n = 20,000`; shares as percentages, with their slice in brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, value, n, low, high, method, .. } = self;
-        let (scale, unit) = if method == wilson::METHOD { (100.0, " %") } else { (1.0, "") };
-        write!(f, "{name} {:.2}{unit} [{:.2}, {:.2}], n = {}", value * scale, low * scale, high * scale, thousands(*n))
+        let Self { name, slice, value, n, low, high, method } = self;
+        let is_share = [wilson::METHOD, cluster::METHOD, survival::METHOD].contains(&method.as_str());
+        let (scale, unit) = if is_share { (100.0, " %") } else { (1.0, "") };
+        let slice = if slice.is_empty() { String::new() } else { format!(" ({slice})") };
+        write!(f, "{name}{slice} {:.2}{unit} [{:.2}, {:.2}], n = {}", value * scale, low * scale, high * scale, thousands(*n))
     }
 }
 

@@ -351,6 +351,18 @@ fn score(node: &Node, e: &Experiment) -> String {
                 })
                 .collect()
         }
+        Metric::Mass { positions, .. } => vec![share("above_99", 0.9 - 0.3 * left, u64::from(positions))],
+        Metric::Calibration { positions, .. } => {
+            let n = u64::from(positions);
+            let tenth = |value: Estimate| value.in_slice("0.3-0.4");
+            vec![share("right", 0.5, n), share("right", 0.35, n / 4).map(tenth)]
+        }
+        Metric::Dense { games, temperature: t, .. } => {
+            temperature = Some(t);
+            let n = 70 * u64::from(games);
+            let opening = |value: Estimate| value.in_slice("ply 1-10");
+            vec![share("top1", 0.5, n), share("legal", 0.97, n), share("top1", 0.6, n / 7).map(opening)]
+        }
         Metric::FullGames { games, temperature: t, .. } => {
             temperature = Some(t);
             let n = u64::from(games);

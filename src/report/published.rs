@@ -68,8 +68,11 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
         }
         Some(Here::Estimated { value, share, .. }) => judge(value, published, *share),
     };
-    let sampled =
-        if ["legality", "full_games"].contains(&metric) { words::at(Some(wanted)).replace(" at ", ", ") } else { String::new() };
+    let sampled = if ["legality", "full_games"].contains(&metric) || base == "dense.legal" {
+        words::at(Some(wanted)).replace(" at ", ", ")
+    } else {
+        String::new()
+    };
     Compared {
         label: words::figure(metric, value_name) + &sampled,
         measured: match &here {

@@ -185,6 +185,11 @@ fn metric(metric: &Metric) -> String {
         }
         Metric::Agreement { positions, .. } => format!("agreement on {}", plural("position", u64::from(*positions))),
         Metric::Rules { positions, .. } => format!("four rules, {} each", plural("position", u64::from(*positions))),
+        Metric::Mass { positions, .. } => format!("mass on legal moves of {}", plural("position", u64::from(*positions))),
+        Metric::Calibration { positions, .. } => format!("calibration on {}", plural("position", u64::from(*positions))),
+        Metric::Dense { games, temperature, .. } => {
+            format!("every ply of {} at T = {}", plural("game", u64::from(*games)), text::temperature(*temperature))
+        }
         Metric::FullGames { games, temperature, .. } => {
             format!("{} at T = {}", plural("full game", u64::from(*games)), text::temperature(*temperature))
         }

@@ -1,5 +1,6 @@
 //! Weights to answers: one pass of the model over positions that several metrics look at.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -16,7 +17,8 @@ use crate::model::decoder::Decoder;
 use crate::model::device;
 use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
 
-use super::encode::Tokens;
+use super::encode::{Encode, Tokens};
+use super::facts::facts;
 use super::train::Trained;
 
 /// Tokens read for a position drawn anywhere: half a game, less what positions of one game share.
@@ -32,6 +34,9 @@ pub struct Ask {
     pub draw: Draw,
     /// At which a token is sampled in every position.
     pub temperatures: Vec<f64>,
+    /// How the validation games came out of the kept ones, where it is wanted what is told of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoded: Option<Encode>,
     /// What is asked, for the estimate alone: the key has it in `trained`.
     #[serde(skip)]
     pub model: Option<ModelConfig>,
@@ -66,7 +71,11 @@ impl Stage for Ask {
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
         let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
         let games = ValidationGames::of(&tokens.validation);
-        let answers = ask(&decoder, &games, self.draw, &self.temperatures, &cx.progress)?;
+        let mut answers = ask(&decoder, &games, self.draw, &self.temperatures, &cx.progress)?;
+        if let Some(encoded) = &self.encoded {
+            let asked: BTreeSet<u32> = answers.rows.iter().map(|row| row.game).collect();
+            answers.facts = facts(encoded, &tokens, &asked, cx)?;
+        }
         answers.write(&out.join("answers.parquet"))?;
         let with = With {
             data: super::evaluate::digest(&tokens.validation),

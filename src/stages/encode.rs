@@ -14,7 +14,7 @@ use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
 
 use super::parse::Games;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Encode {
     pub games: Vec<Handle<Games>>,
     /// Stop at the end of the game that reaches so many moves, over all sources in order.
@@ -59,10 +59,7 @@ impl Stage for Encode {
             sources.flat_map(|(source, &count)| (0..count).map(|game| source.game(game)))
         };
         let total = counts.iter().sum::<usize>() as u64;
-        let validated = match self.split.by {
-            SplitBy::Draw => draw(total, self.split.validation, self.split.seed)?,
-            SplitBy::GameHash => game_hash(games(), self.split.validation, self.split.seed)?,
-        };
+        let validated = self.validated(&sources, &counts)?;
 
         let [train, validation] = ["train", "validation"].map(|side| {
             TokenWriter::create(&out.join(format!("{side}.u16")), &out.join(format!("{side}.ends.u64")), Framing::Marked)
@@ -95,8 +92,18 @@ impl Stage for Encode {
 }
 
 impl Encode {
+    /// Of all games that are taken, source after source, which are validated on.
+    pub(super) fn validated(&self, sources: &[TokenFile], counts: &[usize]) -> Result<Vec<bool>> {
+        let taken = sources.iter().zip(counts);
+        let games = taken.flat_map(|(source, &count)| (0..count).map(|game| source.game(game)));
+        match self.split.by {
+            SplitBy::Draw => draw(counts.iter().sum::<usize>() as u64, self.split.validation, self.split.seed),
+            SplitBy::GameHash => game_hash(games, self.split.validation, self.split.seed),
+        }
+    }
+
     /// How many games of each source are taken until the moves are reached.
-    fn counts(&self, sources: &[TokenFile]) -> Vec<usize> {
+    pub(super) fn counts(&self, sources: &[TokenFile]) -> Vec<usize> {
         let mut left = self.moves.unwrap_or(u64::MAX);
         sources
             .iter()

@@ -108,6 +108,7 @@ impl Stage for Evaluate {
         match &self.metric {
             Metric::Legality { temperature, .. } => format!("legality T={temperature} at {at}"),
             Metric::FullGames { temperature, .. } => format!("full_games T={temperature} at {at}"),
+            Metric::Dense { temperature, .. } => format!("dense T={temperature} at {at}"),
             metric => format!("{} at {at}", metric.name()),
         }
     }
@@ -242,6 +243,9 @@ mod tests {
             Metric::Legality { positions: 50, temperature: 1.0, seed: 5 },
             Metric::Agreement { positions: 50, seed: 5 },
             Metric::Rules { positions: 5, seed: 5 },
+            Metric::Mass { positions: 50, seed: 5 },
+            Metric::Calibration { positions: 50, seed: 5 },
+            Metric::Dense { games: 2, temperature: 1.0, seed: 5 },
             Metric::FullGames { games: 5, temperature: 1.0, seed: 5 },
             Metric::Loss,
             Metric::Openings { prefixes: vec![String::new()], seed: 5 },

@@ -9,6 +9,7 @@ pub(crate) mod bench;
 pub mod encode;
 pub mod evaluate;
 pub mod export_hf;
+mod facts;
 pub mod fetch;
 pub mod import;
 pub mod initial_loss;

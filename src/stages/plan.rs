@@ -49,7 +49,7 @@ fn trunk(train: &TrainConfig) -> Option<(u64, TrainConfig)> {
 
 fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     plan.point(&e.point);
-    let games = named(&e.corpus.sources)
+    let games: Vec<_> = named(&e.corpus.sources)
         .map(|source| {
             let name = if e.corpus.sources.len() > 1 { source.name() } else { String::new() };
             let origins = [("source.month.sha256", "corpus.sha256"), ("source", "corpus")];
@@ -59,7 +59,7 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
         })
         .collect();
     let encode = Encode { games, moves: e.corpus.moves, split: e.corpus.split.clone() };
-    let tokens = plan.add(encode, &[("split", "corpus.split"), ("moves", "corpus.moves"), ("games", "corpus")]);
+    let tokens = plan.add(encode.clone(), &[("split", "corpus.split"), ("moves", "corpus.moves"), ("games", "corpus")]);
 
     // Gates hold up the training; none of them is in its key.
     let inspect = plan.add(Inspect { tokens, replay: e.gates.replay }, &[("replay", "gates.replay")]);
@@ -76,10 +76,12 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
     for step in e.snapshot_steps() {
         // Snapshots of a trunk are those of every training that shares it.
         let trained = trunk.filter(|(steps, _)| step <= *steps).map_or(trained, |(_, trunk)| trunk);
-        let of = Weighed { e, tokens, trained, checkpoint: Checkpoint::Step(step), section: "measure.snapshots" };
+        let checkpoint = Checkpoint::Step(step);
+        let of = Weighed { e, encode: &encode, tokens, trained, checkpoint, section: "measure.snapshots" };
         scores.extend(of.evaluate(plan, &e.measure.snapshots));
     }
-    let of = Weighed { e, tokens, trained, checkpoint: e.measure.checkpoint, section: "measure.final" };
+    let checkpoint = e.measure.checkpoint;
+    let of = Weighed { e, encode: &encode, tokens, trained, checkpoint, section: "measure.final" };
     scores.extend(of.evaluate(plan, &e.measure.last));
     Handles { tokens, trained, scores }
 }
@@ -87,6 +89,7 @@ fn point(plan: &mut Plan, e: &Experiment) -> Handles {
 /// A checkpoint to be measured, and the section that asks for it.
 struct Weighed<'a> {
     e: &'a Experiment,
+    encode: &'a Encode,
     tokens: Handle<Tokens>,
     trained: Handle<Trained>,
     checkpoint: Checkpoint,
@@ -125,11 +128,19 @@ impl Weighed<'_> {
 
     /// One pass for all metrics that look at the same positions.
     fn ask(&self, plan: &mut Plan, metrics: &[Metric]) -> Vec<(Draw, Handle<Asked>)> {
-        let [temperature, at] = ["legality.temperature", "checkpoint"].map(|key| format!("{}.{key}", self.section));
-        let origins = [("draw", self.section), ("temperatures", &temperature), ("checkpoint", &at)];
+        let keys = ["legality.temperature", "dense.temperature", "checkpoint"];
+        let [sampled, dense, at] = keys.map(|key| format!("{}.{key}", self.section));
         let ask = |(draw, temperatures)| {
             let &Self { tokens, trained, checkpoint, e, .. } = self;
-            let stage = Ask { tokens, trained, checkpoint, draw, temperatures, model: Some(e.model.clone()) };
+            let by_parts = matches!(draw, Draw::EveryPly { .. });
+            let encoded = by_parts.then(|| self.encode.clone());
+            let origins = [
+                ("draw", self.section),
+                ("temperatures", if by_parts { &dense } else { &sampled }),
+                ("checkpoint", &at),
+                ("encoded", "corpus"),
+            ];
+            let stage = Ask { tokens, trained, checkpoint, draw, temperatures, encoded, model: Some(e.model.clone()) };
             (draw, plan.add(stage, &origins))
         };
         together(metrics.iter().filter_map(Metric::asks)).into_iter().map(ask).collect()

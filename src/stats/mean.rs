@@ -31,7 +31,7 @@ pub fn mean(values: &[f64], support: &RangeInclusive<f64>) -> Option<Estimate> {
 /// The two-sided 95 % point of Student's distribution with so many degrees of freedom, at least one.
 ///
 /// Tabled up to ten; beyond, the expansion in 1/ν around the normal point (Abramowitz and Stegun 26.7.5).
-fn t_quantile(freedom: u64) -> f64 {
+pub(super) fn t_quantile(freedom: u64) -> f64 {
     const TABLE: [f64; 10] =
         [12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139];
     if let Some(t) = TABLE.get(freedom as usize - 1) {

@@ -1,7 +1,12 @@
 //! Statistics: numbers in, an estimate with its interval out. It knows neither chess nor torch.
 
+pub mod bootstrap;
+pub mod cluster;
+#[cfg(test)]
+mod coverage;
 pub mod mean;
 pub mod power;
+pub mod survival;
 pub mod wilson;
 
 /// The two-sided 95 % point of the normal distribution, rounded as in the published figures.

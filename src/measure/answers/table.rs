@@ -1,5 +1,7 @@
-//! Answers as a Parquet file: a row a position, so that any two models can be compared pair by pair.
+//! Answers as a Parquet file: a row a position, so that any two models can be compared pair by pair. What is told of a game
+//! stands beside each of its positions.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -7,10 +9,14 @@ use fs_err::File;
 use polars::prelude::{Column, DataFrame, ParquetReader, ParquetWriter, PolarsResult, SerReader as _};
 
 use super::{Answer, Answers, OUTCOMES, Sampled};
+use crate::corpus::clock::Speed;
+use crate::measure::facts::GameFacts;
 use crate::measure::rules::Rule;
 
 /// What stands in `rule` where no rule is asked for.
 const NO_RULE: &str = "none";
+/// What stands in `speed` of a game that does not tell.
+const NO_SPEED: &str = "unknown";
 
 impl Answers {
     /// Writes the table, with the temperatures in the names of the columns of sampled tokens.
@@ -54,6 +60,15 @@ impl Answers {
             flag("top_is_legal", |row| row.top_is_legal),
             real("legal_mass", |row| row.legal_mass),
         ];
+        if !self.facts.is_empty() {
+            let facts = || rows.iter().map(|row| self.facts.get(&row.game));
+            let speed = |facts: &GameFacts| facts.speed.map_or(NO_SPEED, Speed::name);
+            columns.extend([
+                Column::new("rating".into(), facts().map(|facts| facts?.rating).collect::<Vec<Option<f64>>>()),
+                Column::new("speed".into(), facts().map(|facts| facts.map(speed)).collect::<Vec<Option<&str>>>()),
+                Column::new("seen_plies".into(), facts().map(|facts| Some(facts?.seen_plies)).collect::<Vec<Option<u32>>>()),
+            ]);
+        }
         for at in 0..5 {
             columns.push(number(&top(at), &|row| row.top[at].into()));
         }
@@ -109,8 +124,22 @@ impl Answers {
             Ok((temperature, sampled.collect::<Result<_>>()?))
         };
         let sampled = temperatures.iter().map(sampled).collect::<Result<_>>()?;
-        Ok(Self { rows: (0..frame.height()).map(row).collect(), sampled, scanned: 0 })
+        let rows: Vec<Answer> = (0..frame.height()).map(row).collect();
+        let facts = if frame.column("seen_plies").is_ok() { facts(frame, &rows)? } else { BTreeMap::new() };
+        Ok(Self { rows, sampled, scanned: 0, facts })
     }
+}
+
+/// What is told of each game.
+fn facts(frame: &DataFrame, rows: &[Answer]) -> Result<BTreeMap<u32, GameFacts>> {
+    let (ratings, speeds) = (frame.column("rating")?.f64()?, frame.column("speed")?.str()?);
+    let mut facts = BTreeMap::new();
+    let seen = frame.column("seen_plies")?.u32()?;
+    for (((row, rating), speed), seen) in rows.iter().zip(ratings.iter()).zip(speeds.iter()).zip(seen.iter()) {
+        let speed = Speed::ALL.into_iter().find(|known| speed == Some(known.name()));
+        facts.extend(seen.map(|seen_plies| (row.game, GameFacts { rating, speed, seen_plies })));
+    }
+    Ok(facts)
 }
 
 fn top(at: usize) -> String {
@@ -140,7 +169,12 @@ mod tests {
             Draw::Rules { positions: 3, seed: 3 },
             Draw::EveryPly { games: 2, seed: 3 },
         ] {
-            let answers = ask(&fakes::moody(), &games, draw, &[1.0, 0.0], &silent()).expect("games to ask about");
+            let mut answers = ask(&fakes::moody(), &games, draw, &[1.0, 0.0], &silent()).expect("games to ask about");
+            if let Draw::EveryPly { .. } = draw {
+                let [first, last] = [0, answers.rows.len() - 1].map(|row| answers.rows[row].game);
+                let told = GameFacts { rating: Some(1812.5), speed: Some(Speed::Blitz), seen_plies: 7 };
+                answers.facts = [(first, told), (last, GameFacts { rating: None, speed: None, seen_plies: 0 })].into();
+            }
             let [one, two] = ["one", "two"].map(|name| dir.path().join(name));
             answers.write(&one).expect("room to write");
             answers.write(&two).expect("room to write");

@@ -153,7 +153,9 @@ impl Measured {
 
     pub fn temperature(&self) -> Option<f64> {
         match self.metric {
-            Metric::Legality { temperature, .. } | Metric::FullGames { temperature, .. } => Some(temperature),
+            Metric::Legality { temperature, .. } | Metric::Dense { temperature, .. } | Metric::FullGames { temperature, .. } => {
+                Some(temperature)
+            }
             _ => None,
         }
     }

@@ -63,6 +63,17 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("legality", "rate") => "Legal moves",
         ("agreement", "top1") => "Move played is the first choice",
         ("agreement", "top5") => "Move played is among the first five",
+        ("mass", "mean") => "Mass on legal moves",
+        ("mass", "above_99") => "More than 99 % on legal moves",
+        ("calibration", "ece") => "Calibration error (ECE)",
+        ("calibration", "log_loss") => "Loss at the move played, nats",
+        ("calibration", "confidence") => "Confidence in the first choice",
+        ("calibration", "right") => "First choice is the move played",
+        ("dense", "top1") => "Every ply: move played is the first choice",
+        ("dense", "top5") => "Every ply: move played is among the first five",
+        ("dense", "legal") => "Every ply: legal moves",
+        ("dense", "mass") => "Every ply: mass on legal moves",
+        ("dense", "survival") => "Games still without an illegal token",
         ("full_games", "clean") => "Games without an illegal move",
         ("full_games", "plies") => "Mean length of games, plies",
         ("full_games", "by_rules") => "Games ended on the board",
@@ -101,7 +112,7 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
 
 /// Whether a value is a share of something.
 pub(crate) fn is_share(metric: &str, name: &str) -> bool {
-    let number = [("loss", "nats"), ("openings", "divergence")].contains(&(metric, name));
+    let number = [("loss", "nats"), ("openings", "divergence"), ("calibration", "log_loss")].contains(&(metric, name));
     !(number || metric == "full_games" && name.ends_with("plies"))
 }
 
