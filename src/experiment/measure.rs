@@ -66,7 +66,13 @@ fn metrics(s: &mut Section, seed: Option<u64>) -> Option<Vec<Metric>> {
         let (games, seed) = (games?, seed?);
         Some(temperatures.into_iter().map(|temperature| Metric::FullGames { games, temperature, seed }).collect())
     });
-    Some([legality?, agreement?, rules?, full_games?].concat())
+    let probe = s.switch("probe", none(), |s| {
+        // Some teach, and some choose the layer.
+        let positions = s.get("positions", &Integer::at_least(64_u32));
+        let test = s.get("test", &some());
+        Some(vec![Metric::Probe { positions: positions?, test: test?, seed: seed? }])
+    });
+    Some([legality?, agreement?, rules?, full_games?, probe?].concat())
 }
 
 fn some_games_each_once(s: &Section, temperatures: &[f64]) {

@@ -16,6 +16,8 @@ pub enum Metric {
     Rules { positions: u32, seed: u64 },
     /// Both sides played without a mask from the start, until the game ends somehow.
     FullGames { games: u32, temperature: f64, seed: u64 },
+    /// Linear probes of every layer for what stands on each square, trained on `positions` and asked on `test` others.
+    Probe { positions: u32, test: u32, seed: u64 },
 }
 
 /// The weights that are measured.
@@ -37,16 +39,18 @@ impl Metric {
             Self::Agreement { .. } => "agreement",
             Self::Rules { .. } => "rules",
             Self::FullGames { .. } => "full_games",
+            Self::Probe { .. } => "probe",
         }
     }
 
-    /// The positions that it asks about, and the temperature at which a token is sampled there; none for metrics that play.
+    /// The positions that it asks about, and the temperature at which a token is sampled there; none for metrics that play
+    /// or look inside.
     pub fn asks(&self) -> Option<(Draw, Option<f64>)> {
         match *self {
             Self::Legality { positions, temperature, seed } => Some((Draw::Anywhere { positions, seed }, Some(temperature))),
             Self::Agreement { positions, seed } => Some((Draw::Anywhere { positions, seed }, None)),
             Self::Rules { positions, seed } => Some((Draw::Rules { positions, seed }, None)),
-            Self::FullGames { .. } => None,
+            Self::FullGames { .. } | Self::Probe { .. } => None,
         }
     }
 
@@ -57,6 +61,7 @@ impl Metric {
             Self::Agreement { .. } => super::agreement::VERSION,
             Self::Rules { .. } => super::rules::VERSION,
             Self::FullGames { .. } => super::full_games::VERSION,
+            Self::Probe { .. } => super::probe::VERSION,
         }
     }
 }

@@ -17,6 +17,7 @@ mod legality;
 pub mod metric;
 pub mod positions;
 pub mod predictor;
+pub mod probe;
 mod rules;
 pub mod sampling;
 pub mod score;
@@ -51,6 +52,9 @@ pub fn measure(metric: &Metric, predictor: &dyn Predictor, games: &ValidationGam
     if let Metric::FullGames { games: count, temperature, seed } = *metric {
         return full_games::measure(predictor, games, count, temperature, seed, progress);
     }
+    if let Metric::Probe { .. } = metric {
+        bail!("`{}` reads the layers of a decoder: `probe::measure` does", metric.name());
+    }
     let (draw, temperature) = metric.asks().context("a metric that asks about no positions must play")?;
     judge(metric, &answers::ask(predictor, games, draw, temperature.as_slice(), progress)?)
 }
@@ -65,17 +69,22 @@ pub fn judge(metric: &Metric, answers: &Answers) -> Result<Measured> {
         Metric::Legality { positions, temperature, .. } => legality::of(answers, positions, temperature),
         Metric::Agreement { positions, .. } => agreement::of(answers, positions),
         Metric::Rules { positions, .. } => rules::of(answers, positions),
-        Metric::FullGames { .. } => bail!("`{}` is no metric of positions", metric.name()),
+        Metric::FullGames { .. } | Metric::Probe { .. } => bail!("`{}` is no metric of positions", metric.name()),
     })
 }
 
 /// By which protocol [`measure`] measures a predictor of this context and precision, on data of this digest.
 pub fn protocol(metric: &Metric, data: &str, context: u32, precision: &str) -> Protocol {
+    let drawn_for_probe;
     let (drawn, temperature, seed) = match *metric {
         Metric::Legality { temperature, seed, .. } => (positions::DRAWN, Some(temperature), seed),
         Metric::Agreement { seed, .. } => (positions::DRAWN, None, seed),
         Metric::Rules { seed, .. } => (rules::DRAWN, None, seed),
         Metric::FullGames { temperature, seed, .. } => (full_games::DRAWN, Some(temperature), seed),
+        Metric::Probe { positions, seed, .. } => {
+            drawn_for_probe = probe::drawn(positions);
+            (drawn_for_probe.as_str(), None, seed)
+        }
     };
     Protocol {
         metric: metric.name().to_owned(),

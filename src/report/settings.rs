@@ -188,6 +188,11 @@ fn metric(metric: &Metric) -> String {
         Metric::FullGames { games, temperature, .. } => {
             format!("{} at T = {}", plural("full game", u64::from(*games)), text::temperature(*temperature))
         }
+        Metric::Probe { positions, test, .. } => format!(
+            "probes for the board, taught on {} and asked on {}",
+            plural("position", u64::from(*positions)),
+            thousands(u64::from(*test))
+        ),
     }
 }
 

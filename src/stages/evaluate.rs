@@ -12,7 +12,7 @@ use crate::measure::positions::ValidationGames;
 use crate::measure::predictor::Predictor;
 pub use crate::measure::score::Score;
 use crate::measure::score::{MeasuredCheckpoint, Protocol};
-use crate::measure::{Measured, judge, measure, protocol};
+use crate::measure::{Measured, judge, measure, probe, protocol};
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::device;
@@ -67,16 +67,30 @@ impl Stage for Evaluate {
         let tokens = cx.open(self.tokens)?;
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
         let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
+        if let Metric::Probe { positions, test, seed } = self.metric {
+            let sizes = probe::Sizes { positions, test, seed };
+            let (measured, squares) = probe::measure(sizes, &decoder, &tokens.train, &tokens.validation, &cx.progress)?;
+            probe::table::write(&squares, &out.join("probe.parquet"))?;
+            let (context, precision) = (Predictor::context(&decoder) as u32, Predictor::precision(&decoder));
+            let protocol = protocol(&self.metric, &both(&tokens), context, precision);
+            return write(checkpoint, protocol, measured, out);
+        }
         score(&self.metric, checkpoint, &decoder, &tokens.validation, out, &cx.progress)
     }
 
     /// Forward passes alone, a third of what a training step does for a token; none where the answers are there.
     fn cost(&self) -> Cost {
         let Some(model) = &self.model else { return Cost::default() };
-        // A table is read, which is as good as nothing.
-        let Metric::FullGames { games, .. } = self.metric else { return Cost { flops: 1.0, ..Cost::default() } };
-        let tokens = u64::from(games) * GAME_TOKENS;
-        Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
+        let passes = |tokens: u64| tokens as f64 * model.flops_per_token() as f64 / 3.0;
+        let flops = match self.metric {
+            Metric::FullGames { games, .. } => passes(u64::from(games) * GAME_TOKENS),
+            Metric::Probe { positions, test, .. } => {
+                2.0 * passes(u64::from(positions) / 8 * GAME_TOKENS + u64::from(test) * GAME_TOKENS / 2) + probe::flops(model)
+            }
+            // A table is read, which is as good as nothing.
+            Metric::Legality { .. } | Metric::Agreement { .. } | Metric::Rules { .. } => 1.0,
+        };
+        Cost { flops, ..Cost::default() }
     }
 
     fn detail(&self) -> String {
@@ -84,7 +98,7 @@ impl Stage for Evaluate {
         match self.metric {
             Metric::Legality { temperature, .. } => format!("legality T={temperature} at {at}"),
             Metric::FullGames { temperature, .. } => format!("full_games T={temperature} at {at}"),
-            Metric::Agreement { .. } | Metric::Rules { .. } => format!("{} at {at}", self.metric.name()),
+            Metric::Agreement { .. } | Metric::Rules { .. } | Metric::Probe { .. } => format!("{} at {at}", self.metric.name()),
         }
     }
 }
@@ -102,6 +116,15 @@ fn name(checkpoint: Checkpoint) -> String {
 /// BLAKE3 of validation tokens, in hexadecimal, for a protocol.
 pub(super) fn digest(validation: &TokenFile) -> String {
     blake3::hash(bytemuck::cast_slice(validation.tokens())).to_hex().to_string()
+}
+
+/// BLAKE3 of what a probe learns from and is asked on, in hexadecimal.
+fn both(tokens: &Tokens) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for side in [&tokens.train, &tokens.validation] {
+        hasher.update(bytemuck::cast_slice(side.tokens()));
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 /// Measures a predictor that plays, and writes what it found.

@@ -154,7 +154,7 @@ impl Measured {
     pub fn temperature(&self) -> Option<f64> {
         match self.metric {
             Metric::Legality { temperature, .. } | Metric::FullGames { temperature, .. } => Some(temperature),
-            Metric::Agreement { .. } | Metric::Rules { .. } => None,
+            Metric::Agreement { .. } | Metric::Rules { .. } | Metric::Probe { .. } => None,
         }
     }
 }
