@@ -29,6 +29,7 @@ pub(crate) fn summary(point: &Point) -> Vec<String> {
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
     said.extend(point.finals("rules").into_iter().filter_map(rules));
     said.extend(full_games::sentences(point));
+    said.extend(point.finals("probe").into_iter().filter_map(probe));
     said
 }
 
@@ -160,6 +161,26 @@ fn rules(score: &Measured) -> Option<String> {
         })
         .collect();
     (!rules.is_empty()).then(|| format!("Its first choice was legal where a rule was called for: {}.", rules.join(", ")))
+}
+
+fn probe(score: &Measured) -> Option<String> {
+    let all = score.value("accuracy")?;
+    let layer = score.probed("trained").next().map_or_else(String::new, |square| format!(" ({})", square.layer));
+    let beside = |name: &str, words: &str| Some(format!("{words} {}", share(score.value(name)?)));
+    let beside: Vec<_> = [
+        beside("occupied", "of the occupied ones"),
+        beside("random.accuracy", "with random weights"),
+        beside("majority.accuracy", "by the most frequent content of each square"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    Some(format!(
+        "Of a board that it was never shown, a linear probe of its states{layer} told {} of the squares rightly, in {}: {}.",
+        share(all),
+        plural("position", all.n),
+        beside.join(", ")
+    ))
 }
 
 /// What was made although a gate refused, as the artifacts themselves say.

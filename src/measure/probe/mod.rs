@@ -126,7 +126,8 @@ fn probe(
     let chosen_on = train.len() as i64 - fitted;
     let probes = Probes::fit(&learned.narrow(1, 0, fitted), &taught.narrow(0, 0, fitted), seed, progress)?;
     let held = probes.right(&learned.narrow(1, fitted, chosen_on), &taught.narrow(0, fitted, chosen_on));
-    let shares: Vec<f64> = Vec::try_from(held.to_kind(tch::Kind::Double).mean_dim([1_i64, 2].as_slice(), false, tch::Kind::Double))?;
+    let shares: Vec<f64> =
+        Vec::try_from(held.to_kind(tch::Kind::Double).mean_dim([1_i64, 2].as_slice(), false, tch::Kind::Double))?;
     // Of equals the lowest.
     let best = (0..shares.len()).rev().max_by(|&a, &b| shares[a].total_cmp(&shares[b])).unwrap_or(0);
     let right: Vec<bool> = Vec::try_from(probes.right(asked, &wanted).flatten(0, -1))?;
