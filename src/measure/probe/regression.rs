@@ -54,26 +54,23 @@ impl Probes {
         let zeros = || [weights_lco.zeros_like(), bias_l1o.zeros_like()];
         let [first, second] = [zeros(), zeros()];
         let mut order = Order::new(n as usize, seed);
-        let env = |name: &str, or: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or);
-        let (v_rate, v_decay, v_steps, v_batch) =
-            (env("RATE", RATE), env("DECAY", DECAY), env("STEPS", STEPS as f64) as u64, env("BATCH", BATCH as f64) as usize);
-        for step in 0..v_steps {
+        for step in 0..STEPS {
             check(progress)?;
-            let chosen = Tensor::from_slice(&order.next(v_batch)).to_device(device);
+            let chosen = Tensor::from_slice(&order.next(BATCH)).to_device(device);
             let x_lbc = states_lnc.index_select(1, &chosen);
             let batch_bo = wanted_no.index_select(0, &chosen);
             let logits_lbo = bias_l1o.expand([l, x_lbc.size()[1], o], false).baddbmm(&x_lbc, &weights_lco, 1.0, 1.0);
             let mut error_lbo = by_content(&logits_lbo).softmax(2, Kind::Float).flatten(2, 3);
             let _ = error_lbo.g_sub_(&batch_bo).g_div_scalar_(x_lbc.size()[1]);
             let gradients = [x_lbc.transpose(1, 2).bmm(&error_lbo), error_lbo.sum_dim_intlist(1, true, Kind::Float)];
-            let rate = v_rate * (1.0 - step as f64 / v_steps as f64);
+            let rate = RATE * (1.0 - step as f64 / STEPS as f64);
             let number = Tensor::from(step as f32 + 1.0).to_device(device);
             // A bias is no slope: the ridge leaves it alone.
-            for (at, (weights, decay)) in [(&weights_lco, v_decay), (&bias_l1o, 0.0)].into_iter().enumerate() {
+            for (at, (weights, decay)) in [(&weights_lco, DECAY), (&bias_l1o, 0.0)].into_iter().enumerate() {
                 let with = AdamW { rate, betas: [0.9, 0.99], decay, eps: 1e-8 };
                 adamw(&[weights], &[&gradients[at]], [&[&first[at]], &[&second[at]]], &number, with, None)?;
             }
-            progress.done(step + 1, v_steps, "steps");
+            progress.done(step + 1, STEPS, "steps");
         }
         Ok(Self { mean_l1c, spread_l1c, weights_lco, bias_l1o })
     }

@@ -142,31 +142,3 @@ fn a_corpus_without_games_to_cut_is_an_error_with_a_hint() {
     assert!(error.downcast_ref::<crate::error::Fixable>().is_some_and(|fixable| fixable.hint.is_some()));
     assert_eq!([64, 4_000].map(fitted), [56, 3_496]);
 }
-
-#[test]
-#[ignore = "TEMPORARY"]
-#[expect(clippy::unwrap_used, clippy::print_stdout, reason = "temporary")]
-fn zz_quickstart() {
-    let open = |name: &str| {
-        let dir = std::path::Path::new("/work/main/runs/store/v1/encode/75c6bdb9178e3c36d8d33f8dd142389f");
-        crate::data::tokens::TokenFile::open(
-            &dir.join(format!("{name}.u16")),
-            &dir.join(format!("{name}.ends.u64")),
-            Framing::Marked,
-        )
-        .unwrap()
-    };
-    let (train, validation) = (open("train"), open("validation"));
-    let config = ModelConfig { layers: 4, heads: 4, width: 128, hidden: 352, context: 128 };
-    let decoder = Decoder::load(std::path::Path::new(&std::env::var("W").unwrap()), &config, Device::Cpu).unwrap();
-    let start = std::time::Instant::now();
-    let sizes = Sizes { positions: std::env::var("POS").map_or(4000, |p| p.parse().unwrap()), test: 2000, seed: 1337 };
-    let (measured, squares) = measure(sizes, &decoder, &train, &validation, &silent()).unwrap();
-    println!("{:?}", start.elapsed());
-    for v in &measured.values {
-        println!("{:30} {:10} {:.4} [{:.4} {:.4}]", v.name, v.slice, v.value, v.low, v.high);
-    }
-    let out = std::path::PathBuf::from(std::env::var("O").unwrap());
-    table::write(&squares, &out.join("probe.parquet")).unwrap();
-    fs::write(out.join("values.json"), serde_json::to_string(&measured.values).unwrap()).unwrap();
-}
