@@ -137,7 +137,7 @@ pub(crate) struct Row {
 pub(crate) struct Board {
     pub(crate) heading: String,
     /// Of a1, b1 … h8.
-    pub(crate) shares: [f64; 64],
+    pub(crate) shares: Box<[f64; 64]>,
     /// The shares of the palest and of the deepest colour.
     pub(crate) range: (f64, f64),
 }

@@ -3,6 +3,7 @@
 use super::drawing::{Axis, Board, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::plane::shared_y;
 use super::style::Hue;
+use crate::measure::probe::table::Square;
 use crate::report::results::{Measured, Point, Results};
 use crate::text::{percent, plural};
 
@@ -68,7 +69,7 @@ fn marks(score: &Measured, frame: &str, name: &str) -> Vec<Mark> {
 pub(crate) fn by_square(_: &Results, point: &Point) -> Option<Drawing> {
     let score = point.finals("probe").into_iter().next()?;
     let boards = [("trained", "accuracy"), ("random", "random.accuracy")].map(|(model, name)| {
-        let shares: Vec<f64> = score.probed(model).map(|square| square.accuracy()).collect();
+        let shares: Vec<f64> = score.probed(model).map(Square::accuracy).collect();
         let layer = score.probed(model).next().map(|square| square.layer.clone()).unwrap_or_default();
         Some((model, layer, score.value(name)?, <[f64; 64]>::try_from(shares).ok()?))
     });
@@ -84,7 +85,7 @@ pub(crate) fn by_square(_: &Results, point: &Point) -> Option<Drawing> {
                 if *model == "trained" { "Trained" } else { "Random weights" },
                 percent(value.value, 1)
             );
-            Panel::Board(Board { heading, shares: *shares, range })
+            Panel::Board(Board { heading, shares: Box::new(*shares), range })
         })
         .collect();
     let subtitle = format!(

@@ -147,7 +147,7 @@ fn figures(point: &Point) -> Option<Table> {
             // Real games are the same beside each temperature of the model's.
             // Layers are for the chart and the table of it.
             let of_layer = score.metric.name() == "probe" && !value.slice.is_empty();
-            if !of_layer && !(is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
+            if !(of_layer || is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
                 shown.push((score, value));
             }
         }
