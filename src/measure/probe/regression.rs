@@ -20,7 +20,7 @@ pub(super) const FLOPS_PER_NUMBER: f64 = (STEPS as usize * BATCH * 2 * 2 * SQUAR
 /// The first rate; it falls in a straight line to nothing.
 const RATE: f64 = 1e-2;
 /// Decoupled decay of the weights, the ridge that keeps them small (Loshchilov and Hutter 2019).
-const DECAY: f64 = 0.1;
+const DECAY: f64 = 1.0;
 /// Numbers that vary less than this are constant.
 const LEAST_SPREAD: f64 = 1e-6;
 

@@ -24,7 +24,7 @@ pub(crate) fn by_layer(_: &Results, point: &Point) -> Option<Drawing> {
             let marks = std::mem::take(&mut columns[column][row]);
             let x = Axis::new("layer; 0 is the embedding", Unit::Whole);
             let y = Axis::new("", Unit::Share).range(ranges[column]);
-            panels.push(Panel::Plane(Plane { heading: format!("{squares}, {frame}"), x, y, marks, height: 150.0 }));
+            panels.push(Panel::Plane(Plane { heading: format!("{squares}, {frame}"), x, y, marks, height: 190.0 }));
         }
     }
     let n = score.value("accuracy")?.n;
