@@ -107,7 +107,13 @@ fn metrics(s: &mut Section, files: &Files, seed: Option<u64>) -> Option<Vec<Metr
         let puzzles = s.get("puzzles", &some());
         Some(vec![Metric::Puzzles { blake3: blake3?, puzzles: puzzles?, seed: seed? }])
     });
-    Some([legality?, agreement?, rules?, mass?, calibration?, dense?, full_games?, loss?, openings?, puzzles?].concat())
+    let probe = s.switch("probe", none(), |s| {
+        // Some teach, and some choose the layer.
+        let positions = s.get("positions", &Integer::at_least(64_u32));
+        let test = s.get("test", &some());
+        Some(vec![Metric::Probe { positions: positions?, test: test?, seed: seed? }])
+    });
+    Some([legality?, agreement?, rules?, mass?, calibration?, dense?, full_games?, loss?, openings?, puzzles?, probe?].concat())
 }
 
 fn some_lines_each_once(s: &Section, lines: &[String]) {

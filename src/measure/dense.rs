@@ -52,7 +52,7 @@ pub(super) fn of(answers: &Answers, games: u32, temperature: f64) -> Measured {
     let failed = watched.iter().filter(|game| game.event).count() as u64;
     let positions = parts.get(&Slice::All).map_or(0, Part::items);
     let counts = [("games", watched.len() as u64), ("games_with_an_illegal_token", failed), ("positions", positions)];
-    Measured { values, counts: counts.map(|(kind, n)| (kind.to_owned(), n)).into(), games: Vec::new() }
+    Measured { values, counts: counts.map(|(kind, n)| (kind.to_owned(), n)).into(), ..Measured::default() }
 }
 
 /// The positions of a part, by game.

@@ -93,7 +93,7 @@ pub(super) fn drawn(games: &ValidationGames, draw: Draw, progress: &Progress) ->
 }
 
 /// Plays each game once, however many of its positions are asked for.
-fn meet(games: &ValidationGames, places: &[(Position, Option<Rule>)], progress: &Progress) -> Result<Vec<Met>> {
+pub(super) fn meet(games: &ValidationGames, places: &[(Position, Option<Rule>)], progress: &Progress) -> Result<Vec<Met>> {
     let mut by_game = BTreeMap::<usize, Vec<usize>>::new();
     for (item, (at, _)) in places.iter().enumerate() {
         by_game.entry(at.game).or_default().push(item);

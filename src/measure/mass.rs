@@ -17,7 +17,7 @@ pub(super) fn of(answers: &Answers, positions: u32) -> Measured {
     let n = masses.len() as u64;
     let values = [Value::mean("mean", &masses, &(0.0..=1.0)), Value::share("above_99", sure, n)];
     let counts = [("positions", n), ("above_99", sure)].map(|(kind, n)| (kind.to_owned(), n)).into();
-    Measured { values: values.into_iter().flatten().collect(), counts, games: Vec::new() }
+    Measured { values: values.into_iter().flatten().collect(), counts, ..Measured::default() }
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub enum Metric {
     Openings { prefixes: Vec<String>, seed: u64 },
     /// Puzzles of a file, which is known by the BLAKE3 of its content.
     Puzzles { blake3: String, puzzles: u32, seed: u64 },
+    /// Linear probes of every layer for what stands on each square, trained on `positions` and asked on `test` others.
+    Probe { positions: u32, test: u32, seed: u64 },
 }
 
 /// The weights that are measured.
@@ -55,10 +57,12 @@ impl Metric {
             Self::Loss => "loss",
             Self::Openings { .. } => "openings",
             Self::Puzzles { .. } => "puzzles",
+            Self::Probe { .. } => "probe",
         }
     }
 
-    /// The positions that it asks about, and the temperature at which a token is sampled there; none for metrics that play or read otherwise.
+    /// The positions that it asks about, and the temperature at which a token is sampled there; none for metrics that play,
+    /// read otherwise or look inside.
     pub fn asks(&self) -> Option<(Draw, Option<f64>)> {
         match *self {
             Self::Legality { positions, temperature, seed } => Some((Draw::Anywhere { positions, seed }, Some(temperature))),
@@ -68,7 +72,7 @@ impl Metric {
                 Some((Draw::Anywhere { positions, seed }, None))
             }
             Self::Dense { games, temperature, seed } => Some((Draw::EveryPly { games, seed }, Some(temperature))),
-            Self::FullGames { .. } | Self::Loss | Self::Openings { .. } | Self::Puzzles { .. } => None,
+            Self::FullGames { .. } | Self::Loss | Self::Openings { .. } | Self::Puzzles { .. } | Self::Probe { .. } => None,
         }
     }
 
@@ -85,6 +89,7 @@ impl Metric {
             Self::Loss => super::loss::VERSION,
             Self::Openings { .. } => super::openings::VERSION,
             Self::Puzzles { .. } => super::puzzles::VERSION,
+            Self::Probe { .. } => super::probe::VERSION,
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod openings;
 mod parts;
 pub mod positions;
 pub mod predictor;
+pub mod probe;
 pub mod puzzles;
 mod rules;
 pub mod sampling;
@@ -69,7 +70,8 @@ pub fn measure(metric: &Metric, predictor: &dyn Predictor, on: &Material, progre
         Metric::Loss => loss::measure(predictor, on.validation, progress),
         Metric::Openings { prefixes, seed } => openings::measure(predictor, on.training()?, prefixes, *seed, progress),
         Metric::Puzzles { puzzles, seed, .. } => puzzles::measure(predictor, on.puzzles()?, *puzzles, *seed, progress),
-        Metric::Legality { .. } | Metric::Agreement { .. } | Metric::Rules { .. } => {
+        Metric::Probe { .. } => bail!("`{}` reads the layers of a decoder: `probe::measure` does", metric.name()),
+        _ => {
             let (draw, temperature) = metric.asks().context("a metric of positions asks about some")?;
             judge(metric, &answers::ask(predictor, &on.games, draw, temperature.as_slice(), progress)?)
         }
@@ -89,7 +91,7 @@ pub fn judge(metric: &Metric, answers: &Answers) -> Result<Measured> {
         Metric::Mass { positions, .. } => mass::of(answers, positions),
         Metric::Calibration { positions, seed } => calibration::of(answers, positions, seed),
         Metric::Dense { games, temperature, .. } => dense::of(answers, games, temperature),
-        Metric::FullGames { .. } | Metric::Loss | Metric::Openings { .. } | Metric::Puzzles { .. } => {
+        Metric::FullGames { .. } | Metric::Loss | Metric::Openings { .. } | Metric::Puzzles { .. } | Metric::Probe { .. } => {
             bail!("`{}` is no metric of positions", metric.name())
         }
     })
@@ -97,6 +99,7 @@ pub fn judge(metric: &Metric, answers: &Answers) -> Result<Measured> {
 
 /// By which protocol [`measure`] measures a predictor of this context and precision, on data of this digest.
 pub fn protocol(metric: &Metric, data: &str, context: u32, precision: &str) -> Protocol {
+    let drawn_for_probe;
     let (drawn, temperature, seed) = match *metric {
         Metric::Legality { temperature, seed, .. } => (positions::DRAWN, Some(temperature), seed),
         Metric::Agreement { seed, .. } | Metric::Mass { seed, .. } | Metric::Calibration { seed, .. } => {
@@ -109,6 +112,10 @@ pub fn protocol(metric: &Metric, data: &str, context: u32, precision: &str) -> P
         Metric::Loss => (loss::DRAWN, None, 0),
         Metric::Openings { seed, .. } => (openings::DRAWN, None, seed),
         Metric::Puzzles { seed, .. } => (puzzles::DRAWN, None, seed),
+        Metric::Probe { positions, seed, .. } => {
+            drawn_for_probe = probe::drawn(positions);
+            (drawn_for_probe.as_str(), None, seed)
+        }
     };
     Protocol {
         metric: metric.name().to_owned(),

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::random::stream;
 
 use super::items::{Cells, Items};
-use super::predictor::{Predictor, ask_last};
+use super::predictor::{Predictor, with_last};
 use super::sampling::Weights;
 use super::score::Value;
 use super::{Measured, batched};
@@ -132,7 +132,7 @@ fn predict(openings: &mut [Opening], predictor: &dyn Predictor) -> Result<()> {
     let mut weights = Weights::default();
     for batch in openings.chunks_mut(predictor.batch().max(1)) {
         let sequences: Vec<Vec<u16>> = batch.iter().map(|opening| [&[BOS], opening.moves.as_slice()].concat()).collect();
-        let logits = ask_last(predictor, &sequences)?;
+        let logits = with_last(predictor.context(), &sequences, |prompts| predictor.predict(prompts))?;
         for (row, opening) in batch.iter_mut().enumerate() {
             weights.fill(logits.row(row), 1.0);
             let masses: Vec<f64> = opening.legal.iter().map(|&token| weights.mass(&[token])).collect();

@@ -106,8 +106,11 @@ fn solve(predictor: &dyn Predictor, puzzles: &[Puzzle], progress: &Progress) -> 
     let positions: Vec<Position> =
         puzzles.iter().enumerate().flat_map(|(game, puzzle)| puzzle.solvers().map(move |cut| Position { game, cut })).collect();
     let mut chosen = vec![0; positions.len()];
-    batched::Asked::at(&lines, &positions, predictor.context()).put(predictor, progress, |item, logits| {
-        chosen[item] = argmax(logits);
+    batched::Asked::at(&lines, &positions, predictor.context()).put(predictor, progress, |logits, rows| {
+        for (row, items) in rows.iter().enumerate() {
+            let token = argmax(logits.row(row));
+            items.iter().for_each(|&item| chosen[item] = token);
+        }
         Ok(())
     })?;
     let mut chosen = chosen.as_slice();

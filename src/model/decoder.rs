@@ -106,6 +106,16 @@ impl Decoder {
         project(weights, &pick(&x_btc, places))
     }
 
+    /// The residual stream at some positions of right-padded rows laid end to end: as the embedding makes it, and after each
+    /// block, float32 [n, c] each. The last one, normed and projected, is the logits there.
+    pub fn hidden(&self, tokens_bt: &Tensor, places: &[i64]) -> Vec<Tensor> {
+        let turn = self.rope.first(tokens_bt.size()[1]);
+        let mut hidden = Vec::with_capacity(self.weights.blocks.len() + 1);
+        let see = |x_btc: &Tensor| hidden.push(pick(x_btc, places).to_kind(Kind::Float));
+        let _ = self.pass(self.active(), tokens_bt, &turn, |_, heads| attend(&heads, &Mask::Causal), see);
+        hidden
+    }
+
     /// Fills an empty cache with right-padded rows, and returns what [`last_logits`](Self::last_logits) does.
     ///
     /// # Panics
@@ -128,10 +138,11 @@ impl Decoder {
         let weights = self.active();
         let at = cache.append();
         let turn = self.rope.at(&at.positions_b);
-        let x_b1c = self.pass(weights, tokens_b1, &turn, |layer, heads| {
+        let attention = |layer, heads| {
             let seen = cache.write(layer, &at, heads);
             attend(&seen, &at.mask())
-        });
+        };
+        let x_b1c = self.pass(weights, tokens_b1, &turn, attention, |_| ());
         project(weights, &x_b1c.squeeze_dim(1))
     }
 
@@ -180,22 +191,26 @@ impl Decoder {
     /// All positions from 0 on; `see` is shown the heads of each layer.
     fn full_pass(&self, weights: &Weights, tokens_bt: &Tensor, mask: &Mask, mut see: impl FnMut(usize, &Heads)) -> Tensor {
         let turn = self.rope.first(tokens_bt.size()[1]);
-        self.pass(weights, tokens_bt, &turn, |layer, heads| {
+        let attention = |layer, heads| {
             see(layer, &heads);
             attend(&heads, mask)
-        })
+        };
+        self.pass(weights, tokens_bt, &turn, attention, |_| ())
     }
 
-    /// The blocks and the last norm: [b, t, c], in the kind of the matrices.
+    /// The blocks and the last norm: [b, t, c], in the kind of the matrices. `see` is shown the residual stream before the
+    /// first block and after each.
     fn pass(
         &self,
         weights: &Weights,
         tokens_bt: &Tensor,
         turn: &Turn,
         mut attention: impl FnMut(usize, Heads) -> Tensor,
+        mut see: impl FnMut(&Tensor),
     ) -> Tensor {
         let kind = weights.unembed.kind();
         let mut x_btc = Tensor::embedding(&weights.tok_emb, tokens_bt, -1, false, false);
+        see(&x_btc);
         for (layer, block) in weights.blocks.iter().enumerate() {
             let h_btc = rms_norm(&x_btc, &block.norm_attn).to_kind(kind);
             let heads = Heads::of(&h_btc, block, i64::from(self.config.heads), turn);
@@ -203,6 +218,7 @@ impl Decoder {
             let mid_btc = x_btc + linear(&attention(layer, heads), &block.proj);
             let h_btc = rms_norm(&mid_btc, &block.norm_mlp).to_kind(kind);
             x_btc = mid_btc + swiglu(&h_btc, &block.gate, &block.up, &block.down);
+            see(&x_btc);
         }
         rms_norm(&x_btc, &weights.norm_final).to_kind(kind)
     }
@@ -298,6 +314,20 @@ mod tests {
         let padded = Tensor::from_slice(&[1_i64, 900, 5, 0, 0, 0, 1, 7, 8, 9, 10, 11]).view([2, 6]);
         let both = decoder.last_logits(&padded, &[3, 6]);
         assert_near("logits", &both.narrow(0, 0, 1), &short, 1e-5);
+    }
+
+    #[test]
+    fn the_last_hidden_state_normed_and_projected_is_the_logits() {
+        let config = ModelConfig { layers: 2, heads: 2, width: 32, hidden: 64, context: 16 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
+        let tokens_bt = Tensor::from_slice(&[1_i64, 900, 5, 0, 1, 7, 8, 9]).view([2, 4]);
+        let places = [2, 4, 7, 7];
+        let hidden = decoder.hidden(&tokens_bt, &places);
+        let weights = decoder.weights();
+        let logits = project(weights, &rms_norm(&hidden[2], &weights.norm_final));
+        assert_near("logits", &logits, &decoder.logits_at(&tokens_bt, &places), 1e-5);
+        assert_eq!(hidden.len(), 3);
+        assert_eq!(hidden[0], Tensor::embedding(&weights.tok_emb, &Tensor::from_slice(&[5_i64, 1, 9, 9]), -1, false, false));
     }
 
     #[test]

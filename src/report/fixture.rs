@@ -1,6 +1,7 @@
 //! A run made up for tests: the folders and files of a real one, with curves like the published ones.
 
 mod corpus;
+mod probe;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -124,6 +125,7 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
                 games(200, 0.6),
                 games(200, 0.4),
                 games(200, 0.2),
+                Metric::Probe { positions: 20_000, test: 2000, seed: final_seed },
             ],
             checkpoint: Checkpoint::Best,
         },
@@ -208,7 +210,10 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
             vec![("verdict.json", verdict.to_string()), ("curve.jsonl", lines(curve))]
         }
         "train" => training(experiment, 1.0),
-        "evaluate" => vec![("score.json", score(node, experiment))],
+        "evaluate" => {
+            probe::write(dir, node);
+            vec![("score.json", score(node, experiment))]
+        }
         "ask" => Vec::new(),
         _ => vec![("source.json", json!({ "name": "lichess_db_standard_rated_2026-07.pgn.zst", "bytes": 29_000_000_000_u64, "sha256": "5f1e", "verified_by": "the experiment" }).to_string())],
     };
@@ -378,6 +383,7 @@ fn score(node: &Node, e: &Experiment) -> String {
         }
         Metric::Puzzles { puzzles, .. } => vec![share("solved", if trained { 0.4 * (1.0 - left) } else { 0.0 }, puzzles.into())],
         Metric::Openings { .. } => unreachable!("no fixture asks for openings"),
+        Metric::Probe { test, .. } => probe::values(test),
     };
     let protocol = Protocol {
         metric: metric.name().into(),

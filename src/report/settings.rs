@@ -198,6 +198,11 @@ fn metric(metric: &Metric) -> String {
         Metric::Puzzles { blake3, puzzles, .. } => {
             format!("{} of the file with BLAKE3 {}", plural("puzzle", u64::from(*puzzles)), blake3.get(..8).unwrap_or(blake3))
         }
+        Metric::Probe { positions, test, .. } => format!(
+            "probes for the board, taught on {} and asked on {}",
+            plural("position", u64::from(*positions)),
+            thousands(u64::from(*test))
+        ),
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) struct Table {
 pub(crate) const TABLES: &[Table] = &[
     Table { name: "metrics", frame: metrics },
     Table { name: "failures", frame: counts },
+    Table { name: "probe", frame: probe },
     Table { name: "training", frame: training },
     Table { name: "validation", frame: validation },
     Table { name: "speed", frame: speed },
@@ -117,6 +118,25 @@ fn counts(results: &Results) -> Result<Option<DataFrame>> {
         "tokens": row.of.0.score.checkpoint.tokens,
         "kind": row.of.1.0.as_str(),
         "count": *row.of.1.1,
+        "key": row.of.0.key.full(),
+    })?))
+}
+
+fn probe(results: &Results) -> Result<Option<DataFrame>> {
+    let squares =
+        rows(results, |point| point.scores.iter().flat_map(|score| score.squares.iter().map(move |at| (score, at))).collect());
+    Ok(some(frame!(squares, row => {
+        "point": row.point,
+        "checkpoint": row.of.0.score.checkpoint.name.as_str(),
+        "step": row.of.0.score.checkpoint.step,
+        "frame": row.of.1.frame.as_str(),
+        "model": row.of.1.model.as_str(),
+        "layer": row.of.1.layer.as_str(),
+        "chosen": row.of.1.chosen,
+        "square": row.of.1.square.as_str(),
+        "accuracy": row.of.1.accuracy(),
+        "right": row.of.1.right,
+        "n": row.of.1.n,
         "key": row.of.0.key.full(),
     })?))
 }

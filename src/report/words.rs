@@ -31,6 +31,7 @@ pub(crate) fn summary(point: &Point) -> Vec<String> {
     said.extend(full_games::sentences(point));
     said.extend(point.finals("loss").into_iter().filter_map(loss));
     said.extend(point.finals("puzzles").into_iter().filter_map(puzzles));
+    said.extend(point.finals("probe").into_iter().filter_map(probe));
     said
 }
 
@@ -173,6 +174,26 @@ fn loss(score: &Measured) -> Option<String> {
 fn puzzles(score: &Measured) -> Option<String> {
     let solved = score.value("solved")?;
     Some(format!("It solved {} of {}, each shown with the game that led to it.", share(solved), plural("puzzle", solved.n)))
+}
+
+fn probe(score: &Measured) -> Option<String> {
+    let all = score.value("accuracy")?;
+    let layer = score.probed("trained").next().map_or_else(String::new, |square| format!(" ({})", square.layer));
+    let beside = |name: &str, words: &str| Some(format!("{words} {}", share(score.value(name)?)));
+    let beside: Vec<_> = [
+        beside("occupied", "of the occupied ones"),
+        beside("random.accuracy", "with random weights"),
+        beside("majority.accuracy", "by the most frequent content of each square"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    Some(format!(
+        "Of a board that it was never shown, a linear probe of its states{layer} told {} of the squares rightly, in {}: {}.",
+        share(all),
+        plural("position", all.n),
+        beside.join(", ")
+    ))
 }
 
 /// What was made although a gate refused, as the artifacts themselves say.

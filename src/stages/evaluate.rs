@@ -12,7 +12,7 @@ use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::predictor::Predictor;
 pub use crate::measure::score::Score;
 use crate::measure::score::{MeasuredCheckpoint, Protocol};
-use crate::measure::{Material, Measured, judge, measure, protocol};
+use crate::measure::{Material, Measured, judge, measure, probe, protocol};
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::device;
@@ -72,6 +72,14 @@ impl Stage for Evaluate {
         let tokens = cx.open(self.tokens)?;
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
         let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
+        if let Metric::Probe { positions, test, seed } = self.metric {
+            let sizes = probe::Sizes { positions, test, seed };
+            let (measured, squares) = probe::measure(sizes, &decoder, &tokens.train, &tokens.validation, &cx.progress)?;
+            probe::table::write(&squares, &out.join("probe.parquet"))?;
+            let (context, precision) = (Predictor::context(&decoder) as u32, Predictor::precision(&decoder));
+            let protocol = protocol(&self.metric, &both(&tokens), context, precision);
+            return write(checkpoint, protocol, measured, out);
+        }
         let puzzles = match &self.metric {
             Metric::Puzzles { blake3, .. } => Some(puzzles(cx, blake3)?),
             _ => None,
@@ -96,6 +104,11 @@ impl Stage for Evaluate {
                 None => return Cost::default(),
             },
             Metric::Puzzles { puzzles, .. } => u64::from(*puzzles) * PUZZLE_TOKENS,
+            Metric::Probe { positions, test, .. } => {
+                let flops = model.flops_per_token() as f64 / 3.0
+                    * (u64::from(*positions) / 8 * GAME_TOKENS + u64::from(*test) * GAME_TOKENS / 2) as f64;
+                return Cost { flops: 2.0 * flops + probe::flops(model), ..Cost::default() };
+            }
             Metric::Openings { prefixes, .. } => prefixes.iter().map(|line| 1 + line.split_whitespace().count() as u64).sum(),
             // A table is read, which is as good as nothing.
             _ => return Cost { flops: 1.0, ..Cost::default() },
@@ -146,6 +159,15 @@ fn puzzles(cx: &Cx, wanted: &str) -> Result<Vec<u8>> {
         .into());
     }
     Ok(content)
+}
+
+/// BLAKE3 of what a probe learns from and is asked on, in hexadecimal.
+fn both(tokens: &Tokens) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for side in [&tokens.train, &tokens.validation] {
+        hasher.update(bytemuck::cast_slice(side.tokens()));
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 /// Measures a predictor that plays or reads, and writes what it found.

@@ -104,6 +104,7 @@ fn each_setting_changes_the_keys_of_what_it_decides_and_of_what_follows() {
         ("measure.final.checkpoint=last", &["ask", "evaluate"]),
         ("measure.final.legality.temperature=0.9", &["ask", "evaluate"]),
         ("measure.final.full_games.games=5", &["evaluate"]),
+        ("measure.final.probe={ positions = 64, test = 5 }", &["evaluate"]),
     ];
     let lab = Lab::new();
     for (set, stages) in cases {

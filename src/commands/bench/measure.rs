@@ -12,6 +12,7 @@ use crate::cli::BenchMeasureArgs;
 use crate::commands::session::{self, Session};
 use crate::error::{Exit, Fixable};
 use crate::experiment::Experiment;
+use crate::measure::metric::Metric;
 use crate::plan::{Artifact as _, Node};
 use crate::stages;
 use crate::stages::train::Trained;
@@ -70,7 +71,7 @@ fn asked(args: &BenchMeasureArgs, session: &Session, point: &Experiment) -> Resu
         model: point.model.clone(),
         weights,
         validation: TokenPaths { tokens: tokens.join("validation.u16"), ends: tokens.join("validation.ends.u64") },
-        metrics: point.measure.last.clone(),
+        metrics: published(&point.measure.last),
         rounds: args.rounds,
         sample: SAMPLE,
         games: args.games,
@@ -158,6 +159,14 @@ fn lines(name: &str, weights: &str, found: &MeasuresTimed) -> Vec<String> {
         significant(ratios.whole_prefixes, 3)
     ));
     lines
+}
+
+/// The metrics of the published protocol: the others were measured by nobody before.
+fn published(metrics: &[Metric]) -> Vec<Metric> {
+    let known = |metric: &&Metric| {
+        matches!(metric, Metric::Legality { .. } | Metric::Agreement { .. } | Metric::Rules { .. } | Metric::FullGames { .. })
+    };
+    metrics.iter().filter(known).cloned().collect()
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ impl Published<'_> {
                 full_games::play(&whole, 0..games.min(GAMES), temperature, seed, &self.progress)?;
                 ((self.now)() - start, games.min(GAMES), games)
             }
+            // Measured by nobody before.
+            _ => return Ok(None),
         };
         Ok((measured > 0).then(|| PublishedTimed { name: name(metric), seconds, measured: measured.into(), of: of.into() }))
     }

@@ -14,7 +14,7 @@ use crate::measure::draw::together;
 use crate::measure::metric::Metric;
 use crate::measure::positions::ValidationGames;
 use crate::measure::predictor::{Predictor, Recompute};
-use crate::measure::{judge, measure as play};
+use crate::measure::{Material, judge, measure as play};
 use crate::model::decoder::Decoder;
 use crate::model::device;
 use crate::progress::Progress;
@@ -32,7 +32,7 @@ pub fn measure(asked: &MeasureBench, place: Place) -> Result<Value> {
         None => Decoder::new(&asked.model, 0, place.device)?,
     };
     let file = TokenFile::open(&asked.validation.tokens, &asked.validation.ends, Framing::Marked)?;
-    let games = ValidationGames::of(&file);
+    let on = Material::of(ValidationGames::of(&file));
     let now = || {
         device::synchronize(place.device);
         (place.clock)().as_secs_f64()
@@ -48,15 +48,15 @@ pub fn measure(asked: &MeasureBench, place: Place) -> Result<Value> {
 
     // The first run warms up, and tells what is asked.
     let recorded = Recorded::new(&decoder);
-    protocol(&asked.metrics, &recorded, &games, &tables.folder, progress)?;
+    protocol(&asked.metrics, &recorded, &on, &tables.folder, progress)?;
     let rounds = (0..asked.rounds.max(1)).map(|_| {
         let bare_seconds = timed(&|| recorded.again())?;
-        let seconds = timed(&|| protocol(&asked.metrics, &decoder, &games, &tables.folder, progress))?;
+        let seconds = timed(&|| protocol(&asked.metrics, &decoder, &on, &tables.folder, progress))?;
         Ok(RoundTimed { seconds, bare_seconds })
     });
     let rounds = rounds.collect::<Result<_>>()?;
 
-    let published = Published { predictor: &decoder, games: &games, now: &now, progress: place.progress };
+    let published = Published { predictor: &decoder, games: &on.games, now: &now, progress: place.progress };
     let published = asked.metrics.iter().filter_map(|metric| published.time(metric, asked.sample).transpose());
     let published = published.collect::<Result<_>>()?;
 
@@ -91,21 +91,15 @@ impl Drop for Tables {
 }
 
 /// All that a run does for these metrics once it has the weights.
-fn protocol(
-    metrics: &[Metric],
-    predictor: &dyn Predictor,
-    games: &ValidationGames,
-    folder: &Path,
-    progress: &Progress,
-) -> Result<()> {
+fn protocol(metrics: &[Metric], predictor: &dyn Predictor, on: &Material, folder: &Path, progress: &Progress) -> Result<()> {
     let asked = together(metrics.iter().filter_map(Metric::asks));
     let table = |number: usize| folder.join(format!("{number}.parquet"));
     for (number, (draw, temperatures)) in asked.iter().enumerate() {
-        ask(predictor, games, *draw, temperatures, progress)?.write(&table(number))?;
+        ask(predictor, &on.games, *draw, temperatures, progress)?.write(&table(number))?;
     }
     for metric in metrics {
         match metric.asks() {
-            None => drop(play(metric, predictor, games, progress)?),
+            None => drop(play(metric, predictor, on, progress)?),
             Some((draw, _)) => {
                 let covers = |(known, _): &(_, _)| draw.covering(*known) == Some(*known);
                 let number = asked.iter().position(covers).context("every metric's positions are asked about")?;

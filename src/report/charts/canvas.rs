@@ -73,6 +73,12 @@ impl<'a> Canvas<'a> {
         self.sheet.draw(&Rectangle::new(corners, colour(hue).filled())).expect(IN_MEMORY);
     }
 
+    /// A rectangle through which the surface shows.
+    pub(crate) fn tint(&self, (x, y): (f64, f64), (width, height): (f64, f64), hue: Hue, opacity: f64) {
+        let corners = [at(x, y), at(x + width, y + height)];
+        self.sheet.draw(&Rectangle::new(corners, colour(hue).mix(opacity).filled())).expect(IN_MEMORY);
+    }
+
     pub(crate) fn dot(&self, (x, y): (f64, f64), radius: f64, hue: Hue) {
         let circle = Circle::new(at(x, y), (radius * FINE) as i32, colour(hue).filled());
         self.sheet.draw(&circle).expect(IN_MEMORY);

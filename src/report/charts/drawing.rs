@@ -18,6 +18,7 @@ pub(crate) struct Drawing {
 pub(crate) enum Panel {
     Plane(Plane),
     Bars(Bars),
+    Board(Board),
 }
 
 /// Two axes and what lies between them.
@@ -43,6 +44,8 @@ pub(crate) struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Number,
+    /// Whole numbers, such as layers: no ticks between them.
+    Whole,
     /// A share, shown as `95 %`.
     Share,
     /// Large counts, shown as `200 M`.
@@ -128,6 +131,15 @@ pub(crate) struct Row {
     /// The value as written at the end of the bar.
     pub(crate) text: String,
     pub(crate) hue: Hue,
+}
+
+/// A chessboard with a share on each square.
+pub(crate) struct Board {
+    pub(crate) heading: String,
+    /// Of a1, b1 … h8.
+    pub(crate) shares: Box<[f64; 64]>,
+    /// The shares of the palest and of the deepest colour.
+    pub(crate) range: (f64, f64),
 }
 
 impl Axis {

@@ -18,9 +18,11 @@ mod overlap;
 mod plane;
 mod png;
 mod points;
+mod probe;
 mod rules;
 mod scale;
 mod speed;
+mod squares;
 mod style;
 mod timeline;
 
@@ -67,6 +69,8 @@ pub(crate) const CHARTS: &[Chart] = &[
     Chart { name: "full-games-by-temperature", table: "metrics", section: Section::Measured, draw: full_games::by_temperature },
     Chart { name: "full-games", table: "metrics", section: Section::Measured, draw: full_games::by_tokens },
     Chart { name: "rules", table: "metrics", section: Section::Measured, draw: rules::draw },
+    Chart { name: "probe-by-layer", table: "metrics", section: Section::Measured, draw: probe::by_layer },
+    Chart { name: "probe-by-square", table: "probe", section: Section::Measured, draw: probe::by_square },
     Chart { name: "loss", table: "training", section: Section::Trained, draw: loss::draw },
     Chart { name: "speed", table: "speed", section: Section::Trained, draw: speed::draw },
     Chart { name: "overfit", table: "gates", section: Section::Trained, draw: gates::draw },
@@ -117,7 +121,7 @@ pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
     }
     let room = |panel: &Panel| match panel {
         Panel::Plane(plane) => plane::label_room(plane, panel_width),
-        Panel::Bars(_) => 0.0,
+        Panel::Bars(_) | Panel::Board(_) => 0.0,
     };
     // On a telephone, panels lie below each other, and each takes the width that it can.
     let shared = if columns > 1 { drawing.panels.iter().map(room).fold(0.0, f64::max) } else { 0.0 };
@@ -128,6 +132,7 @@ pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
             match panel {
                 Panel::Plane(plane) => plane::draw(plane, &canvas, corner, panel_width, shared.max(room(panel))),
                 Panel::Bars(bars) => bars::draw(bars, &canvas, corner, panel_width),
+                Panel::Board(board) => squares::draw(board, &canvas, corner, panel_width),
             }
         }
         top += row_height + 14.0;
@@ -146,5 +151,6 @@ fn panel_height(panel: &Panel, width: f64) -> f64 {
     match panel {
         Panel::Plane(plane) => plane::height(plane),
         Panel::Bars(bars) => bars::height(bars, width),
+        Panel::Board(_) => squares::height(width),
     }
 }

@@ -51,6 +51,7 @@ pub(crate) fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f6
     // A quarter reads well of large counts only, which are written with all their digits.
     let steps: &[f64] = if unit == Unit::Count { &[1.0, 2.0, 2.5, 5.0, 10.0] } else { &[1.0, 2.0, 5.0, 10.0] };
     let step = steps.iter().map(|unit| unit * power).find(|&step| step >= rough * 0.999).unwrap_or(power * 10.0);
+    let step = if unit == Unit::Whole { step.max(1.0) } else { step };
     let first = (low / step - 1e-9).ceil();
     (0..=most + 1)
         .map(|i| (first + i as f64) * step)
@@ -65,9 +66,9 @@ fn label(tick: f64, step: f64, unit: Unit) -> String {
     let text = match unit {
         Unit::Share => format!("{:.*} %", decimals(step * 100.0), tick * 100.0),
         Unit::Count => return si(tick),
-        Unit::Number if tick.abs() >= 1e5 => return si(tick),
-        Unit::Number if step < 1e-6 => return significant(tick, 3),
-        Unit::Number => format!("{tick:.*}", decimals(step)),
+        Unit::Number | Unit::Whole if tick.abs() >= 1e5 => return si(tick),
+        Unit::Number | Unit::Whole if step < 1e-6 => return significant(tick, 3),
+        Unit::Number | Unit::Whole => format!("{tick:.*}", decimals(step)),
     };
     text.replace('-', "−")
 }
@@ -82,6 +83,7 @@ mod tests {
         assert_eq!(labels((0.0, 8.1e8), Unit::Count, 5), ["0", "200 M", "400 M", "600 M", "800 M"]);
         assert_eq!(labels((0.951, 0.981), Unit::Share, 4), ["96 %", "97 %", "98 %"]);
         assert_eq!(labels((1.42, 1.61), Unit::Number, 4), ["1.45", "1.50", "1.55", "1.60"]);
+        assert_eq!(labels((0.0, 3.0), Unit::Whole, 8), ["0", "1", "2", "3"]);
         assert_eq!(labels((-2.0, 2.0), Unit::Number, 4), ["−2", "−1", "0", "1", "2"]);
     }
 

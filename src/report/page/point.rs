@@ -145,7 +145,9 @@ fn figures(point: &Point) -> Option<Table> {
     for score in point.scores.iter().filter(|score| score.asked == Asked::Final) {
         for value in &score.score.values {
             // Real games are the same beside each temperature of the model's.
-            if !(is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
+            // Layers are for the chart and the table of it.
+            let of_layer = score.metric.name() == "probe" && !value.slice.is_empty();
+            if !(of_layer || is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
                 shown.push((score, value));
             }
         }

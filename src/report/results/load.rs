@@ -13,6 +13,7 @@ use crate::corpus::config;
 use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
+use crate::measure::probe::table;
 use crate::runs::damaged;
 use crate::store::{Key, Store};
 
@@ -155,5 +156,7 @@ fn measured(outcome: &Outcome, experiment: &Experiment, dir: &Path) -> Option<Me
     if !matches!(outcome.state, State::Kept | State::Made) && !dir.exists() {
         return None;
     }
-    Some(Measured { key: outcome.node.key, asked, metric, checkpoint, score: json(&dir.join("score.json"))? })
+    let score = json(&dir.join("score.json"))?;
+    let squares = if matches!(metric, Metric::Probe { .. }) { table::read(&dir.join("probe.parquet")).ok() } else { None };
+    Some(Measured { key: outcome.node.key, asked, metric, checkpoint, score, squares: squares.unwrap_or_default() })
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::corpus::report::Reason;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
+use crate::measure::probe::table::Square;
 use crate::measure::score::{Score, Value};
 use crate::plan::Node;
 use crate::store::{Key, MadeBy};
@@ -136,6 +137,8 @@ pub struct Measured {
     pub metric: Metric,
     pub checkpoint: Checkpoint,
     pub score: Score,
+    /// Of a probe, how often each square was told rightly.
+    pub squares: Vec<Square>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +152,11 @@ pub enum Asked {
 impl Measured {
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.score.values.iter().find(|value| value.name == name && value.slice.is_empty())
+    }
+
+    /// The squares of a model at its chosen layer, with pieces told apart by colour, from a1 on.
+    pub fn probed<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a Square> {
+        self.squares.iter().filter(move |square| square.chosen && square.model == model && square.frame == "colours")
     }
 
     pub fn temperature(&self) -> Option<f64> {

@@ -83,6 +83,7 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("openings", "variation") => "Moves of the model against the games', total variation",
         ("puzzles", "solved") => "Puzzles solved",
         ("full_games", "real_by_rules") => "Real games: ended on the board",
+        ("probe", name) => return probe(name),
         ("loss", "train") => "Training loss at the end",
         ("loss", "validation") => "Validation loss at the end",
         ("model", "parameters") => "Parameters without embeddings",
@@ -108,6 +109,19 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         _ => return format!("{metric}.{name}"),
     };
     words.to_owned()
+}
+
+/// `to_move.random.occupied`: `Probe: occupied squares, random weights, pieces by side to move`.
+fn probe(name: &str) -> String {
+    let (frame, rest) = name.strip_prefix("to_move.").map_or(("colour", name), |rest| ("side to move", rest));
+    let (of, rest) = rest.split_once('.').unwrap_or(("", rest));
+    let of = match of {
+        "random" => ", random weights",
+        "majority" => ", most frequent content",
+        _ => "",
+    };
+    let squares = if rest == "occupied" { "occupied squares" } else { "all squares" };
+    format!("Probe: {squares}{of}, pieces by {frame}")
 }
 
 /// Whether a value is a share of something.
