@@ -109,7 +109,7 @@ mod tests {
             logits
         });
         for context in [7, 998] {
-            let got = measure(&Fake { context, answer: &next.answer, batch: 3 }, &tokens, &silent()).expect("tokens");
+            let got = measure(&Fake { context, answer: &next.answer, batch: 3, threads: 1 }, &tokens, &silent()).expect("tokens");
             assert!(got.values[0].value < 1e-9 && got.counts["tokens"] == 999, "{got:?}");
         }
     }

@@ -301,16 +301,15 @@ fn training(e: &Experiment, share: f64) -> Vec<(&'static str, String)> {
     written
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm a metric")]
 fn score(node: &Node, e: &Experiment) -> String {
     let with = &node.manifest["with"];
     let metric: Metric = serde_json::from_value(with["metric"].clone()).expect("a stage's own field");
     let checkpoint: Checkpoint = serde_json::from_value(with["checkpoint"].clone()).expect("a stage's own field");
     let steps = *snapshot_steps(e.snapshot_steps().last().copied().unwrap_or(0), 1).last().expect("the last step");
     let (name, step) = match checkpoint {
-        Checkpoint::Best => ("best".to_owned(), steps),
-        Checkpoint::Last => ("last".to_owned(), steps),
-        Checkpoint::Ema => ("ema".to_owned(), steps),
         Checkpoint::Step(step) => (format!("step-{step:08}"), step),
+        of => (of.words(), steps),
     };
     // 1 at the start of the training, near 0 at its end.
     let left = 1.0 / (1.0 + 16.0 * step as f64 / steps as f64);
@@ -386,25 +385,16 @@ fn score(node: &Node, e: &Experiment) -> String {
         Metric::Probe { test, .. } => probe::values(test),
     };
     let protocol = Protocol {
-        metric: metric.name().into(),
-        version: 1,
-        data: "9f2c".into(),
-        positions: "a random ply of a random validation game".into(),
         temperature,
-        masked: false,
-        context: 256,
-        precision: "bf16".into(),
-        seed: 7,
+        ..serde_json::from_value(json!({
+            "metric": metric.name(), "version": 1, "data": "9f2c", "positions": "a random ply of a random validation game",
+            "temperature": null, "masked": false, "context": 256, "precision": "bf16", "seed": 7,
+        }))
+        .expect("a protocol")
     };
     let tokens = step * e.train().expect("the fixtures train").tokens_per_step(e.model.context);
-    let score = Score {
-        metric: metric.name().into(),
-        version: 1,
-        checkpoint: MeasuredCheckpoint { name, step, tokens },
-        fingerprint: protocol.fingerprint(),
-        protocol,
-        values: values.into_iter().flatten().collect(),
-        counts,
-    };
+    let (checkpoint, fingerprint) = (MeasuredCheckpoint { name, step, tokens }, protocol.fingerprint());
+    let (metric, values) = (metric.name().to_owned(), values.into_iter().flatten().collect());
+    let score = Score { metric, version: 1, checkpoint, fingerprint, protocol, values, counts };
     serde_json::to_string(&score).expect("plain JSON")
 }

@@ -20,7 +20,9 @@ fn files(dir: &std::path::Path) -> BTreeMap<String, Vec<u8>> {
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
     let paths = entries.map(|entry| entry.path()).filter(|path| path.is_file());
     let name = |path: &std::path::Path| path.strip_prefix(dir).expect("below it").to_string_lossy().into_owned();
-    let varies = ["device.json", "speed.jsonl", "manifest.json", "checkpoints/step-00000040/state.json"];
+    // A state tells how long the file of speeds is, and the digests are of the state too.
+    let [state, digests] = ["checkpoints/step-00000040/state.json", "checkpoints/step-00000040/digests.json"];
+    let varies = ["device.json", "speed.jsonl", "manifest.json", state, digests];
     paths
         .map(|path| (name(&path), std::fs::read(&path).expect("read")))
         .filter(|(name, _)| !varies.contains(&name.as_str()))
