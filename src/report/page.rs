@@ -1,6 +1,7 @@
 //! The page, and its Markdown twin: one value, filled once, rendered by two templates.
 
 mod corpus;
+mod parts;
 mod point;
 mod stages;
 mod sweep;

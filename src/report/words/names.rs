@@ -106,6 +106,39 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
     words.to_owned()
 }
 
+/// What the parts of a metric's sample are.
+pub(crate) fn parts(metric: &str, name: &str) -> String {
+    match (metric, name) {
+        ("calibration", _) => "By confidence in the first choice".to_owned(),
+        ("dense", "survival") => "Games still without an illegal token".to_owned(),
+        ("dense", _) => "Every ply, by part".to_owned(),
+        _ => format!("{metric}, by part"),
+    }
+}
+
+/// A value of a part, as the head of a column.
+pub(crate) fn column(name: &str) -> String {
+    let words = match name {
+        "top1" | "right" => "First choice is the move played",
+        "top5" => "One of the first five",
+        "legal" => "Legal",
+        "mass" => "Mass on legal moves",
+        "confidence" => "Confidence",
+        "survival" => "Without an illegal token",
+        other => other,
+    };
+    words.to_owned()
+}
+
+/// Whether a value is of what the model sampled, and so depends on the temperature.
+pub(crate) fn is_sampled(metric: &str, name: &str) -> bool {
+    match metric {
+        "dense" => ["legal", "survival"].contains(&name),
+        "full_games" => !name.starts_with("real_"),
+        _ => true,
+    }
+}
+
 /// Whether a value is a share of something.
 pub(crate) fn is_share(metric: &str, name: &str) -> bool {
     !(metric == "full_games" && name.ends_with("plies")) && name != "log_loss"
