@@ -53,3 +53,29 @@ fn table(score: &Measured, parts: &[&[Value]]) -> Option<(String, Table)> {
     };
     Some((heading, Table::with(head, parts.iter().map(row).collect())?))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::measure::metric::Metric;
+    use crate::report::fixture::{Fixture, Wish, experiment, write};
+
+    #[test]
+    fn parts_stand_in_tables_of_their_own_and_not_among_the_final_figures() {
+        let mut point = experiment(40);
+        let dense = Metric::Dense { games: 60, temperature: 1.0, seed: 7 };
+        point.measure.last = vec![Metric::Calibration { positions: 400, seed: 7 }, dense];
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let Fixture { run_dir, store } = write(dir.path(), &[point], &Wish::default());
+        let written = crate::report::write(&run_dir, &store).expect("a report");
+        let markdown = fs_err::read_to_string(&written.markdown).expect("the report wrote it");
+        let (_, figures) = markdown.split_once("### Final figures").expect("a table of them");
+        let (figures, parts) = figures.split_once("**By confidence").expect("a table of tenths");
+        assert!(!figures.contains("0.3-0.4") && !figures.contains("ply 1-10"), "{figures}");
+        // Only what is sampled has a temperature.
+        assert!(figures.contains("| Every ply: move played is the first choice | – |"), "{figures}");
+        assert!(figures.contains("| Every ply: legal moves | 1.0 |"), "{figures}");
+        assert!(parts.starts_with(" in the first choice. Intervals: wilson 95 %**"), "{parts}");
+        assert!(parts.contains("**Every ply, by part. Intervals: wilson 95 %**"), "{parts}");
+        assert!(parts.contains("| ply 1-10 | 60.0 % [56.0, 63.8] | 600 |"), "{parts}");
+    }
+}
