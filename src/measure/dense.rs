@@ -17,15 +17,16 @@ pub(super) const VERSION: u32 = 1;
 
 pub(super) const DRAWN: &str = "validation games in an order by seed, every ply of each; prompt of the last tokens that fit";
 
-/// A part with fewer positions is not told.
+/// A part with fewer positions is not told, and neither is one of a single game, which says nothing of other games.
 const FEWEST: u64 = 30;
+const FEWEST_GAMES: usize = 2;
 /// Plies after which it is told how many games are left.
 const AFTER: [u32; 6] = [10, 20, 40, 60, 80, 100];
 const NAMES: [&str; 4] = ["top1", "top5", "legal", "mass"];
 
 /// `top1` and `top5`, the share of plies where the human move is the most likely token, or one of five; `legal`, of sampled
 /// tokens that are legal; `mass`, the mean probability of all legal moves: of all positions and of each part with at least
-/// 30 of them. `survival` after so many plies: the share of games still without an illegal sampled token; games that end
+/// 30 of them in two games. `survival` after so many plies: the share of games still without an illegal sampled token; games that end
 /// before are not counted from there on.
 pub(super) fn of(answers: &Answers, games: u32, temperature: f64) -> Measured {
     let mut parts = BTreeMap::<Slice, Part>::new();
@@ -43,7 +44,8 @@ pub(super) fn of(answers: &Answers, games: u32, temperature: f64) -> Measured {
             }
         }
     }
-    let told = parts.iter().filter(|(slice, part)| **slice == Slice::All || part.items() >= FEWEST);
+    let is_told = |part: &Part| part.items() >= FEWEST && part.games[0].len() >= FEWEST_GAMES;
+    let told = parts.iter().filter(|(slice, part)| **slice == Slice::All || is_told(part));
     let mut values: Vec<Value> = told.flat_map(|(slice, part)| part.values(&slice.label())).collect();
     values.extend(AFTER.into_iter().filter_map(|plies| {
         let estimate = survival(&watched, plies)?;
@@ -152,14 +154,16 @@ mod tests {
         // The second game goes wrong at its fifth ply.
         let outcome = |row: &Answer| if (row.game, row.ply) == (1, 4) { "empty_square" } else { LEGAL };
         let sampled = rows.iter().map(|row| Sampled { token: 3, outcome: outcome(row) }).collect();
-        let facts = |game| GameFacts { rating: Some(1500.0 + 200.0 * f64::from(game)), speed: Some(Speed::Rapid), seen_plies: 9 };
+        let rating = |game: u32| [1500.0, 1650.0, 1700.0][game as usize];
+        let facts = |game| GameFacts { rating: Some(rating(game)), speed: Some(Speed::Rapid), seen_plies: 9 };
         let facts = (0..3).map(|game| (game, facts(game))).collect();
         let answers = Answers { rows, sampled: vec![(1.0, sampled)], facts, ..Answers::default() };
 
         let got = of(&answers, 3, 1.0);
         let clusters = [40.0, 0.0, 20.0].map(|sum| Cluster { sum, items: 40 });
         assert_eq!(Some(value(&got, "top1", "")), Value::clustered_share("top1", &clusters).as_ref());
-        assert_eq!((value(&got, "top1", "rating 1400-1599").value, value(&got, "top1", "rating 1600-1799").value), (1.0, 0.0));
+        assert_eq!((value(&got, "top1", "rating 1600-1799").value, value(&got, "top1", "rating 1600-1799").n), (0.25, 80));
+        assert!(got.values.iter().all(|value| value.slice != "rating 1400-1599"), "one game says nothing of others");
         assert_eq!(value(&got, "top5", "rapid").n, 120);
         assert_eq!(value(&got, "legal", "opening seen in training").n, 30);
         assert_eq!(value(&got, "survival", "after 20 plies").value, 2.0 / 3.0);

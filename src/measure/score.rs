@@ -141,8 +141,17 @@ impl fmt::Display for Value {
         let Self { name, slice, value, n, low, high, method } = self;
         let is_share = [wilson::METHOD, cluster::METHOD, survival::METHOD].contains(&method.as_str());
         let (scale, unit) = if is_share { (100.0, " %") } else { (1.0, "") };
+        // A mean of probabilities has no unit, and nothing before its point.
+        let decimals = if !is_share && high.abs() <= 1.0 { 4 } else { 2 };
         let slice = if slice.is_empty() { String::new() } else { format!(" ({slice})") };
-        write!(f, "{name}{slice} {:.2}{unit} [{:.2}, {:.2}], n = {}", value * scale, low * scale, high * scale, thousands(*n))
+        write!(
+            f,
+            "{name}{slice} {:.decimals$}{unit} [{:.decimals$}, {:.decimals$}], n = {}",
+            value * scale,
+            low * scale,
+            high * scale,
+            thousands(*n)
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! The page, and its Markdown twin: one value, filled once, rendered by two templates.
 
 mod corpus;
+mod parts;
 mod point;
 mod stages;
 mod sweep;
@@ -57,7 +58,7 @@ pub(crate) struct Page {
     provenance: Vec<(&'static str, String)>,
     tables: Vec<&'static str>,
     rule: &'static str,
-    terms: [(&'static str, &'static str); 6],
+    terms: [(&'static str, &'static str); 7],
     colours: Vec<(&'static str, String, String)>,
 }
 

@@ -124,7 +124,8 @@ fn here(point: &Point, name: &str, temperature: f64) -> Option<Here> {
             let score = scores.iter().find(near).or(scores.first())?;
             let value = score.value(value)?.clone();
             let share = words::is_share(metric, &value.name);
-            Here::Estimated { value, share, temperature: score.temperature() }
+            let temperature = score.temperature().filter(|_| words::is_sampled(metric, &value.name));
+            Here::Estimated { value, share, temperature }
         }
     })
 }

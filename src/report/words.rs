@@ -15,7 +15,7 @@ use crate::text::{self, plural, si, thousands};
 
 pub(crate) use corpus::{exact_share, known, known_share};
 pub(crate) use full_games::answers;
-pub(crate) use names::{TERMS, figure, is_share, reason, within};
+pub(crate) use names::{TERMS, column, figure, is_sampled, is_share, parts, reason, within};
 
 use names::{lower, share};
 

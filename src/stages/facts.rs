@@ -60,3 +60,70 @@ fn seen(tokens: &Tokens, games: &BTreeSet<u32>, cx: &Cx) -> Result<impl Iterator
         .ok_or_else(|| Fixable::interrupted("stopped while openings were looked for in training games"))?;
     Ok(prefixes.plies().into_iter().map(|seen_plies| GameFacts { rating: None, speed: None, seen_plies }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::clock::Speed;
+    use crate::corpus::config::{Keep, Split, SplitBy};
+    use crate::measure::draw::Draw;
+    use crate::measure::metric::Checkpoint;
+    use crate::model::config::ModelConfig;
+    use crate::plan::Handle;
+    use crate::stages::ask::Ask;
+    use crate::stages::bench::{Bench, random_games};
+    use crate::stages::parse::{Games, Parse};
+    use crate::stages::train::Train;
+    use crate::train::config::TrainConfig;
+
+    /// Forty games whose mean ratings number them from `first` on; every third tells neither both ratings nor a speed.
+    fn source(bench: &mut Bench, seed: u64, first: u32) -> Handle<Games> {
+        let games = random_games(40, seed);
+        let tagged = games.split_terminator("\n\n").zip(first..).map(|(moves, elo)| match elo % 3 {
+            0 => format!("[Event \"?\"]\n[WhiteElo \"{elo}\"]\n\n{moves}\n\n"),
+            _ => {
+                format!("[Event \"Rated Blitz game\"]\n[WhiteElo \"{}\"]\n[BlackElo \"{}\"]\n\n{moves}\n\n", elo - 50, elo + 50)
+            }
+        });
+        let archive = bench.archive(tagged.collect::<String>().as_bytes());
+        bench.make(Parse { archive, keep: Keep::default(), moves: None, source: String::new() })
+    }
+
+    #[test]
+    fn each_validation_game_has_the_ratings_of_the_kept_game_that_it_was_made_of() {
+        for (by, moves) in [(SplitBy::Draw, None), (SplitBy::GameHash, Some(1_500))] {
+            let mut bench = Bench::default();
+            let firsts = [(1, 1_000), (2, 2_000)];
+            let games: Vec<_> = firsts.into_iter().map(|(seed, first)| source(&mut bench, seed, first)).collect();
+            let encoded = Encode { games, moves, split: Split { validation: 0.3, by, seed: 7 } };
+            let tokens = bench.make(encoded.clone());
+            let model = ModelConfig { layers: 1, heads: 1, width: 8, hidden: 8, context: 16 };
+            let trained = bench.make(Train { tokens, model, train: TrainConfig::tiny(), trunk: None });
+            let draw = Draw::EveryPly { games: 100, seed: 3 };
+            let (checkpoint, temperatures) = (Checkpoint::Last, vec![1.0]);
+            let of_all = Some(encoded.clone());
+            let asked = bench.make(Ask { tokens, trained, checkpoint, draw, temperatures, encoded: of_all, model: None });
+
+            let (facts, tokens) = (bench.open(asked).answers.facts, bench.open(tokens));
+            assert_eq!(facts.len(), tokens.validation.games());
+            let mut sources_met = BTreeSet::new();
+            for (&game, facts) in &facts {
+                let moves = tokens.validation.game(game as usize);
+                let place = encoded.games.iter().zip([1_000, 2_000]).find_map(|(&source, first)| {
+                    let source = bench.open(source).moves;
+                    (0..source.games()).find(|&place| source.game(place) == moves).map(|place| first + place as u32)
+                });
+                let elo = place.expect("a kept game");
+                sources_met.insert(elo / 1_000);
+                let told = (elo % 3 != 0).then_some((f64::from(elo), Speed::Blitz));
+                assert_eq!((facts.rating, facts.speed), (told.map(|told| told.0), told.map(|told| told.1)), "{game}");
+                let common = |other: usize| {
+                    let both = tokens.train.game(other).iter().zip(moves);
+                    both.take_while(|(a, b)| a == b).count() as u32
+                };
+                assert_eq!(Some(facts.seen_plies), (0..tokens.train.games()).map(common).max(), "{game}");
+            }
+            assert_eq!(sources_met, BTreeSet::from([1, 2]));
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::table::{Cell, Table};
-use super::{Drawn, Figure, corpus};
+use super::{Drawn, Figure, corpus, parts};
 use crate::measure::score::Value;
 use crate::report::charts::Section;
 use crate::report::published::{self, Verdict};
@@ -20,6 +20,7 @@ pub(crate) struct PointPage {
     tiles: Vec<Tile>,
     published: Option<Table>,
     figures: Option<Table>,
+    parts: Vec<(String, Table)>,
     measured: Vec<Figure>,
     trained: Vec<Figure>,
     corpus: Vec<Figure>,
@@ -53,6 +54,7 @@ impl PointPage {
             tiles: tiles(point),
             published: compared(results, point),
             figures: figures(point),
+            parts: parts::tables(point),
             measured: section(Section::Measured),
             trained: section(Section::Trained),
             corpus: section(Section::Corpus),
@@ -143,7 +145,7 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
 fn figures(point: &Point) -> Option<Table> {
     let mut shown: Vec<(&Measured, &Value)> = Vec::new();
     for score in point.scores.iter().filter(|score| score.asked == Asked::Final) {
-        for value in &score.score.values {
+        for value in score.score.values.iter().filter(|value| value.slice.is_empty()) {
             // Real games are the same beside each temperature of the model's.
             // Layers are for the chart and the table of it.
             let of_layer = score.metric.name() == "probe" && !value.slice.is_empty();
@@ -156,13 +158,12 @@ fn figures(point: &Point) -> Option<Table> {
         .into_iter()
         .map(|(score, value)| {
             let metric = score.metric.name();
-            let slice = if value.slice.is_empty() { String::new() } else { format!(" ({})", value.slice) };
             let masked = if score.score.protocol.masked { ", masked" } else { "" };
             vec![
-                Cell::text(words::figure(metric, &value.name) + &slice + masked),
+                Cell::text(words::figure(metric, &value.name) + masked),
                 score
                     .temperature()
-                    .filter(|_| !is_real(value))
+                    .filter(|_| words::is_sampled(metric, &value.name))
                     .map_or_else(|| Cell::number("–".to_owned(), Some(-1.0)), |t| Cell::number(temperature(t), Some(t))),
                 Cell::number(words::within(metric, value), Some(value.value)),
                 Cell::count(value.n),

@@ -5,7 +5,7 @@ use crate::report::charts::RULES;
 use crate::text::{number_within, percent, percent_within};
 
 /// Terms that the page uses, each explained once.
-pub(crate) const TERMS: [(&str, &str); 6] = [
+pub(crate) const TERMS: [(&str, &str); 7] = [
     (
         "nats",
         "A loss is the mean, over tokens, of minus the natural logarithm of the probability that the model gave to the right one.",
@@ -16,6 +16,11 @@ pub(crate) const TERMS: [(&str, &str); 6] = [
         "A move is sampled from all tokens, legal or not, unless a mask is named. A clean game has no illegal move.",
     ),
     ("mass", "The probability that the model gives to all legal moves together, whichever it would choose."),
+    (
+        "calibration error",
+        "How far the probability of the first choice lies from how often it is the move played, within tenths of that probability, \
+         averaged over positions. Chance makes it too large, and the more so the fewer positions there are.",
+    ),
     (
         "MFU",
         "Model FLOPs utilisation: the floating-point operations a second that the training needs, by count from the model's sizes, \
@@ -67,8 +72,8 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("mass", "above_99") => "More than 99 % on legal moves",
         ("calibration", "ece") => "Calibration error (ECE)",
         ("calibration", "log_loss") => "Loss at the move played, nats",
-        ("calibration", "confidence") => "Confidence in the first choice",
-        ("calibration", "right") => "First choice is the move played",
+        ("calibration", "confidence") => "Calibration: confidence in the first choice",
+        ("calibration", "right") => "Calibration: first choice is the move played",
         ("dense", "top1") => "Every ply: move played is the first choice",
         ("dense", "top5") => "Every ply: move played is among the first five",
         ("dense", "legal") => "Every ply: legal moves",
@@ -122,6 +127,44 @@ fn probe(name: &str) -> String {
     };
     let squares = if rest == "occupied" { "occupied squares" } else { "all squares" };
     format!("Probe: {squares}{of}, pieces by {frame}")
+}
+
+/// What the parts of a metric's sample are.
+pub(crate) fn parts(metric: &str, name: &str) -> String {
+    match (metric, name) {
+        ("calibration", _) => "By confidence in the first choice".to_owned(),
+        ("dense", "survival") => "Games still without an illegal token".to_owned(),
+        ("dense", _) => "Every ply, by part".to_owned(),
+        ("openings", _) => "Moves after a beginning, beside the training games".to_owned(),
+        ("puzzles", _) => "Puzzles, by rating".to_owned(),
+        _ => format!("{metric}, by part"),
+    }
+}
+
+/// A value of a part, as the head of a column.
+pub(crate) fn column(name: &str) -> String {
+    let words = match name {
+        "top1" | "right" => "First choice is the move played",
+        "top5" => "One of the first five",
+        "legal" => "Legal",
+        "mass" => "Mass on legal moves",
+        "confidence" => "Confidence",
+        "survival" => "Without an illegal token",
+        "divergence" => "Jensen-Shannon divergence, bits",
+        "variation" => "Total variation",
+        "solved" => "Solved",
+        other => other,
+    };
+    words.to_owned()
+}
+
+/// Whether a value is of what the model sampled, and so depends on the temperature.
+pub(crate) fn is_sampled(metric: &str, name: &str) -> bool {
+    match metric {
+        "dense" => ["legal", "survival"].contains(&name),
+        "full_games" => !name.starts_with("real_"),
+        _ => true,
+    }
 }
 
 /// Whether a value is a share of something.
