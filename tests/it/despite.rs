@@ -35,6 +35,9 @@ fn a_gate_that_is_passed_over_taints_all_that_is_made_after_it_for_good() {
     assert!(again.stderr.contains(tainted), "{}", again.stderr);
     assert!(text(&lab, "report.md").contains(tainted));
     assert!(lab.philidor(&["show", "tiny"]).ended(0).stdout.contains(tainted));
+    // Whoever is given the model is told too.
+    assert!(lab.philidor(&["export", "hf", "tiny", "--out", "given"]).ended(0).stderr.contains(tainted));
+    assert!(std::fs::read_to_string(lab.path("given/README.md")).expect("a card").contains(tainted));
 }
 
 #[test]

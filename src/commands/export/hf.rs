@@ -24,6 +24,7 @@ use crate::stages::export_hf::{ExportHf, Exported};
 use crate::stages::import::Import;
 use crate::stages::train::{Train, Trained};
 use crate::store::{Key, State, Store, Wait};
+use crate::taint;
 use crate::text::{plural, thousands};
 use crate::ui::paint::Paint;
 use crate::ui::progress::Progress;
@@ -56,6 +57,9 @@ pub(super) fn hf(args: &ExportHfArgs, paint: Paint) -> Result<()> {
         out: &out,
     };
     let key = make(&wanted, &store, &machine, paint)?;
+    for sentence in tainted(wanted.trained, &store) {
+        aside(paint.yellow(&sentence));
+    }
     let exported = Exported::open(&store.dir(ExportHf::NAME, key))?;
     put(&store, key, &out, &card(&wanted, &exported, &store, key))?;
 
@@ -138,6 +142,12 @@ fn make(wanted: &Wanted, store: &Store, machine: &Machine, paint: Paint) -> Resu
     Ok(key)
 }
 
+/// What was passed over to make the weights.
+fn tainted(trained: &Node, store: &Store) -> Vec<String> {
+    let made_by = store.manifest(&trained.stage, trained.key).map(|manifest| manifest.made_by).unwrap_or_default();
+    taint::sentences(std::iter::once((trained.stage.as_str(), made_by.despite.as_slice())))
+}
+
 fn card(wanted: &Wanted, exported: &Exported, store: &Store, key: Key) -> String {
     let Wanted { results, point, trained, checkpoint, out } = *wanted;
     let manifest = |stage: &str, key| store.manifest(stage, key).ok();
@@ -164,6 +174,7 @@ fn card(wanted: &Wanted, exported: &Exported, store: &Store, key: Key) -> String
         question: &point.experiment.question,
         model: &exported.model,
         weights: &weights(checkpoint, exported),
+        tainted: &tainted(trained, store),
         scores: &scores(point, exported.step),
         sources: &point.experiment.corpus.sources,
         learned: point.experiment.train().is_some(),

@@ -20,6 +20,8 @@ pub struct Card<'a> {
     pub model: &'a ModelConfig,
     /// Which weights, such as `best, after 1,300 steps and 2,662,400 tokens`.
     pub weights: &'a str,
+    /// What was passed over to train them, a sentence each.
+    pub tainted: &'a [String],
     /// Of these weights.
     pub scores: &'a [Score],
     pub sources: &'a [Source],
@@ -45,8 +47,10 @@ impl Card<'_> {
         format!(
             "---\nlibrary_name: transformers\npipeline_tag: text-generation\ntags:\n- chess\n---\n\n# {}\n\n{question}\
              A decoder that predicts the next move of a game of chess from the moves before it, in UCI notation: one move is one token. \
-             It has no board, no rules and no search, and may choose a move that is illegal.\n\nThe weights are {}.\n",
-            self.name, self.weights
+             It has no board, no rules and no search, and may choose a move that is illegal.\n\nThe weights are {}.\n{}",
+            self.name,
+            self.weights,
+            self.tainted.iter().fold(String::new(), |text, sentence| text + "\n> **" + sentence + "**\n")
         )
     }
 
@@ -192,6 +196,7 @@ mod tests {
             question: "How much of the rules does a small model learn?\n\nOn two cores.",
             model: &ModelConfig { layers: 4, heads: 4, width: 128, hidden: 352, context: 128 },
             weights: "the best by validation loss, after 1,300 steps and 2,662,400 tokens",
+            tainted: &["Tainted: trained although the gate `overfit` refused: the loss is 0.3".to_owned()],
             scores: &[score],
             sources: &[
                 Source::Month { month: "2013-01".into(), sha256: None },
@@ -202,8 +207,9 @@ mod tests {
             check: &[Compared { length: 1, greatest_difference: 1.2e-6 }, Compared { length: 128, greatest_difference: 3e-6 }],
         };
         insta::assert_snapshot!(card.text());
-        let bare = Card { scores: &[], question: "", learned: false, ..card };
+        assert!(card.text().contains("\n> **Tainted: trained although the gate `overfit` refused"));
+        let bare = Card { tainted: &[], scores: &[], question: "", learned: false, ..card };
         assert!(bare.text().contains("## What it was measured on;"));
-        assert!(bare.text().contains("Of these weights nothing was measured."));
+        assert!(bare.text().contains("Of these weights nothing was measured.") && !bare.text().contains("Tainted"));
     }
 }
