@@ -159,7 +159,7 @@ impl Decoder {
         self.loss_under(&Mask::Only(&own_game(inputs_bt)), precision, inputs_bt, targets_bt)
     }
 
-    /// The cross-entropy of each row's targets together, float64 [b], without gradients. Targets of [`NOT_ASKED`] count nothing.
+    /// The cross-entropy of each row's targets together, float64 and one a row, without gradients. Targets of [`NOT_ASKED`] count nothing.
     pub fn row_losses(&self, inputs_bt: &Tensor, targets_bt: &Tensor) -> Tensor {
         let logits_btv = self.logits(inputs_bt);
         let losses = logits_btv.flatten(0, 1).cross_entropy_loss::<&Tensor>(

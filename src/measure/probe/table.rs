@@ -41,7 +41,7 @@ pub fn write(squares: &[Square], path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads a table that [`write`] wrote.
+/// Reads a table that [`write()`] wrote.
 ///
 /// # Errors
 ///
