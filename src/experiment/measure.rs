@@ -63,22 +63,10 @@ fn metrics(s: &mut Section, files: &Files, seed: Option<u64>) -> Option<Vec<Metr
         let temperature = s.get("temperature", &NOT_NEGATIVE);
         Some(vec![Metric::Legality { positions: positions?, temperature: temperature?, seed: seed? }])
     });
-    let agreement = s.switch("agreement", none(), |s| {
-        let positions = s.get("positions", &some());
-        Some(vec![Metric::Agreement { positions: positions?, seed: seed? }])
-    });
-    let rules = s.switch("rules", none(), |s| {
-        let positions = s.get("positions", &some());
-        Some(vec![Metric::Rules { positions: positions?, seed: seed? }])
-    });
-    let mass = s.switch("mass", none(), |s| {
-        let positions = s.get("positions", &some());
-        Some(vec![Metric::Mass { positions: positions?, seed: seed? }])
-    });
-    let calibration = s.switch("calibration", none(), |s| {
-        let positions = s.get("positions", &some());
-        Some(vec![Metric::Calibration { positions: positions?, seed: seed? }])
-    });
+    let agreement = on_positions(s, "agreement", seed, |positions, seed| Metric::Agreement { positions, seed });
+    let rules = on_positions(s, "rules", seed, |positions, seed| Metric::Rules { positions, seed });
+    let mass = on_positions(s, "mass", seed, |positions, seed| Metric::Mass { positions, seed });
+    let calibration = on_positions(s, "calibration", seed, |positions, seed| Metric::Calibration { positions, seed });
     let dense = s.switch("dense", none(), |s| {
         let games = s.get("games", &some());
         let temperature = s.get("temperature", &NOT_NEGATIVE);
@@ -114,6 +102,14 @@ fn metrics(s: &mut Section, files: &Files, seed: Option<u64>) -> Option<Vec<Metr
         Some(vec![Metric::Probe { positions: positions?, test: test?, seed: seed? }])
     });
     Some([legality?, agreement?, rules?, mass?, calibration?, dense?, full_games?, loss?, openings?, puzzles?, probe?].concat())
+}
+
+/// A metric of which only the number of positions is asked.
+fn on_positions(s: &mut Section, name: &str, seed: Option<u64>, of: fn(u32, u64) -> Metric) -> Option<Vec<Metric>> {
+    s.switch(name, Vec::new(), |s| {
+        let positions = s.get("positions", &Integer::at_least(1_u32));
+        Some(vec![of(positions?, seed?)])
+    })
 }
 
 fn some_lines_each_once(s: &Section, lines: &[String]) {

@@ -95,6 +95,14 @@ impl Metric {
 }
 
 impl Checkpoint {
+    /// As a score and a file name it: steps sort as text.
+    pub fn name(self) -> String {
+        match self {
+            Self::Step(step) => format!("step-{step:08}"),
+            other => other.words(),
+        }
+    }
+
     /// As a label says it.
     pub fn words(self) -> String {
         match self {

@@ -306,10 +306,7 @@ fn score(node: &Node, e: &Experiment) -> String {
     let metric: Metric = serde_json::from_value(with["metric"].clone()).expect("a stage's own field");
     let checkpoint: Checkpoint = serde_json::from_value(with["checkpoint"].clone()).expect("a stage's own field");
     let steps = *snapshot_steps(e.snapshot_steps().last().copied().unwrap_or(0), 1).last().expect("the last step");
-    let (name, step) = match checkpoint {
-        Checkpoint::Step(step) => (format!("step-{step:08}"), step),
-        of => (of.words(), steps),
-    };
+    let step = if let Checkpoint::Step(step) = checkpoint { step } else { steps };
     // 1 at the start of the training, near 0 at its end.
     let left = 1.0 / (1.0 + 16.0 * step as f64 / steps as f64);
     let trained = step > 0;
@@ -392,7 +389,7 @@ fn score(node: &Node, e: &Experiment) -> String {
         .expect("a protocol")
     };
     let tokens = step * e.train().expect("the fixtures train").tokens_per_step(e.model.context);
-    let (checkpoint, fingerprint) = (MeasuredCheckpoint { name, step, tokens }, protocol.fingerprint());
+    let (checkpoint, fingerprint) = (MeasuredCheckpoint { name: checkpoint.name(), step, tokens }, protocol.fingerprint());
     let (metric, values) = (metric.name().to_owned(), values.into_iter().flatten().collect());
     let score = Score { metric, version: 1, checkpoint, fingerprint, protocol, values, counts };
     serde_json::to_string(&score).expect("plain JSON")

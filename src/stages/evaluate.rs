@@ -62,7 +62,7 @@ impl Stage for Evaluate {
         );
         let trained = cx.open(self.trained)?;
         let step = trained.step_of(self.checkpoint)?;
-        let name = if trained.is_imported() { "imported".to_owned() } else { name(self.checkpoint) };
+        let name = if trained.is_imported() { "imported".to_owned() } else { self.checkpoint.name() };
         let checkpoint = MeasuredCheckpoint { name, step, tokens: trained.tokens_at(step) };
         if let Some(asked) = self.asked {
             let Asked { answers, with } = cx.open(asked)?;
@@ -124,16 +124,6 @@ impl Stage for Evaluate {
             Metric::Dense { temperature, .. } => format!("dense T={temperature} at {at}"),
             metric => format!("{} at {at}", metric.name()),
         }
-    }
-}
-
-/// What the score calls a checkpoint: as it was asked for.
-fn name(checkpoint: Checkpoint) -> String {
-    match checkpoint {
-        Checkpoint::Best => "best".to_owned(),
-        Checkpoint::Last => "last".to_owned(),
-        Checkpoint::Ema => "ema".to_owned(),
-        Checkpoint::Step(step) => format!("step-{step:08}"),
     }
 }
 
@@ -260,7 +250,7 @@ mod tests {
         let validation = validation(dir.path());
         let config = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
         let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
-        let checkpoint = MeasuredCheckpoint { name: name(Checkpoint::Step(500)), step: 500, tokens: 16_000 };
+        let checkpoint = MeasuredCheckpoint { name: Checkpoint::Step(500).name(), step: 500, tokens: 16_000 };
         for metric in [
             Metric::Legality { positions: 50, temperature: 1.0, seed: 5 },
             Metric::Agreement { positions: 50, seed: 5 },

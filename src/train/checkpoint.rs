@@ -144,7 +144,9 @@ fn read(out: &Path, folder: &Path, model: &ModelConfig, device: Device, [steps, 
     // Last, for the name of a tensor tells more than a digest does.
     let (seen, wanted) = (digests(folder)?, read_json::<BTreeMap<String, String>>(&folder.join(DIGESTS))?);
     if let Some(name) = wanted.keys().chain(seen.keys()).find(|name| seen.get(*name) != wanted.get(*name)) {
-        anyhow::bail!("`{name}` is not what was written: BLAKE3 {:?}, and {:?} is wanted", seen.get(name), wanted.get(name));
+        let digest =
+            |of: &BTreeMap<String, String>| of.get(name).map_or_else(|| "none".to_owned(), |digest| format!("`{digest}`"));
+        anyhow::bail!("the BLAKE3 of `{name}` is {}, and {} is wanted", digest(&seen), digest(&wanted));
     }
     published(out, fs_err::metadata(folder.join(WEIGHTS))?.len(), state.step, every)?;
     Ok(saved)
