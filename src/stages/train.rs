@@ -42,7 +42,8 @@ impl Stage for Train {
     const NAME: &'static str = "train";
     // 1: validation windows drawn by the seed of the training. 2: the same ones for every seed. 3: a step that accumulates has
     // the windows that it has in one pass. 4: float32 on a CPU by other kernels, which round otherwise.
-    const VERSION: u32 = 4;
+    // 5: a step that accumulates is validated on the windows of one that does not.
+    const VERSION: u32 = 5;
     const RESUMES: bool = true;
     type Output = Trained;
 
@@ -135,11 +136,11 @@ impl Trained {
     ///
     /// # Errors
     ///
-    /// Where no snapshot was published at the step.
+    /// Where no snapshot was published at the step, or no average was kept.
     pub fn weights(&self, checkpoint: Checkpoint) -> Result<PathBuf> {
         match checkpoint {
             Checkpoint::Best => return Ok(self.dir.join("best.safetensors")),
-            Checkpoint::Ema => return Ok(ema_file(&self.dir)),
+            Checkpoint::Ema => return self.average(),
             Checkpoint::Last if self.imported => return Ok(self.dir.join("best.safetensors")),
             Checkpoint::Last | Checkpoint::Step(_) => (),
         }
@@ -148,6 +149,16 @@ impl Trained {
         if !path.exists() {
             return Err(Fixable::failed(format!("the training published no weights at step `{step}`"))
                 .hint("take a multiple of `train.snapshots.every`")
+                .into());
+        }
+        Ok(path)
+    }
+
+    fn average(&self) -> Result<PathBuf> {
+        let path = ema_file(&self.dir);
+        if !path.exists() {
+            return Err(Fixable::failed("the training kept no moving average of its weights")
+                .hint("train.ema = { decay = 0.999 } keeps one; `best` and `last` are there in any case")
                 .into());
         }
         Ok(path)

@@ -123,7 +123,7 @@ impl Schedule {
     }
 }
 
-/// Validation loss on `batches` batches, the same ones each time, every so many steps and at the end.
+/// Validation loss on the windows of `batches` steps, the same ones each time, every so many steps and at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validate {
     pub every: u64,

@@ -155,6 +155,7 @@ impl<'a> Run<'a> {
         }
         let validation_windows =
             Windows::fixed(VALIDATION_SEED, config.batch, config.packing, tokens.validation, model.context, session.device)?
+                .per_step(config.accumulate)
                 .rows(ranks.rows(config.batch)?);
         let lines = |name: &str, bytes| if ranks.is_first() { Lines::open(&out.join(name), bytes) } else { Ok(Lines::nowhere()) };
         let now = (session.clock)();

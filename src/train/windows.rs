@@ -71,6 +71,12 @@ impl<'a> Windows<'a> {
         Self { rows, device, scratch: RefCell::default() }
     }
 
+    /// So many batches have the windows that one of all of them has.
+    #[must_use]
+    pub fn per_step(self, passes: u32) -> Self {
+        Self { rows: self.rows.per_step(passes), ..self }
+    }
+
     /// Only these windows of each batch.
     #[must_use]
     pub fn rows(self, rows: Range<usize>) -> Self {

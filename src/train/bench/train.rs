@@ -114,13 +114,14 @@ fn timed(trainer: &mut Trainer, asked: &TrainBench, place: Place) -> Result<Time
     Ok(Timed { seconds, watts: watts.filter(|watts| *watts > 0.0).or(reading.power_watts) })
 }
 
-/// The time of one batch of the validation loss, the second of two.
+/// The time of the validation loss on one batch, the second of two.
 fn validated(trainer: &Trainer, config: &TrainConfig, tokens: TokenStream, place: Place) -> Result<f64> {
     let windows = Windows::fixed(0, config.batch, config.packing, tokens, trainer.decoder.config().context, place.device)?;
+    let config = TrainConfig { accumulate: 1, ..config.clone() };
     let mut took = Duration::ZERO;
     for _ in 0..2 {
         let start = (place.clock)();
-        validation::loss(&trainer.decoder, config, &windows)?;
+        validation::loss(&trainer.decoder, &config, &windows)?;
         took = (place.clock)().saturating_sub(start);
     }
     Ok(took.as_secs_f64())

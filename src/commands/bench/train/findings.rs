@@ -156,7 +156,7 @@ impl Expected {
         let tokens = steps as f64 * point.train.tokens_per_step(point.model.context) as f64;
         let training_seconds = tokens / tokens_per_second(point, trial, measured);
         let passes = steps.div_ceil(point.train.validate.every.max(1)) * u64::from(point.train.validate.batches);
-        let windows = passes as f64 * f64::from(point.train.batch);
+        let windows = passes as f64 * f64::from(point.train.batch) * f64::from(point.train.accumulate);
         let validation_seconds = windows / f64::from(trial.batch) * measured.validation_seconds;
         let joules = measured.watts.map(|watts| watts * (training_seconds + validation_seconds));
         Self { batch: trial.batch, steps, training_seconds, validation_seconds, rest_seconds: rest.seconds, joules }

@@ -59,15 +59,15 @@ fn the_whole_is_told_by_the_batch_of_the_experiment_or_the_largest_that_works() 
         Findings::of(Subject::of(&point).expect("it trains"), vec![ok(4, 1, 0.1, GIB), ok(8, 2, 0.3, GIB), lacking(16)], &rest())
             .expect("it works");
     let expected = findings.expected.as_ref().expect("the steps are known");
-    // 1,000 steps of 0.3 s; four validations of four batches, the last one after the last step.
-    assert_eq!((expected.batch, expected.training_seconds.round(), expected.validation_seconds), (8, 300.0, 8.0));
-    assert_eq!((expected.seconds().round(), expected.joules.map(f64::round)), (338.0, Some(30_800.0)));
+    // 1,000 steps of 0.3 s; four validations on the windows of four steps of two batches, the last one after the last step.
+    assert_eq!((expected.batch, expected.training_seconds.round(), expected.validation_seconds), (8, 300.0, 16.0));
+    assert_eq!((expected.seconds().round(), expected.joules.map(f64::round)), (346.0, Some(31_600.0)));
     let findings =
         Findings::of(Subject::of(&point).expect("it trains"), vec![ok(2, 8, 0.4, GIB), ok(4, 1, 0.1, GIB), lacking(8)], &rest())
             .expect("it works");
     let expected = findings.expected.as_ref().expect("the steps are known");
     // A step timed with one pass of 4 windows is a quarter of the experiment's.
-    assert_eq!((expected.batch, expected.training_seconds.round(), expected.validation_seconds), (4, 400.0, 16.0));
+    assert_eq!((expected.batch, expected.training_seconds.round(), expected.validation_seconds), (4, 400.0, 32.0));
     let unknown =
         Findings::of(Subject::of(&point).expect("it trains"), vec![ok(8, 2, 0.3, GIB)], &Rest { steps: None, ..rest() })
             .expect("it works");
