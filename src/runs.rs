@@ -1,6 +1,8 @@
 //! The folders for people: `runs/<name>/<run>/`, and how a run is named on the command line.
 
+use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use fs_err as fs;
@@ -21,7 +23,7 @@ pub struct RunRecord {
     /// RFC 3339, UTC.
     pub started: String,
     pub finished: Option<String>,
-    /// `running`, `done`, `failed`, `refused`, `interrupted`.
+    /// `running`, `done`, `partial`, `failed`, `refused`, `interrupted`; `killed` where it ended without a word.
     pub outcome: String,
     pub philidor: String,
     pub git: String,
@@ -78,21 +80,46 @@ impl PlanRecord {
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     pub path: PathBuf,
+    /// Locked as long as the program lives that runs it, however that ends.
+    _held: Option<Arc<std::fs::File>>,
 }
+
+/// Events of the run, which holds a lock on it while it lives.
+pub const JOURNAL: &str = "events.jsonl";
 
 impl RunFolder {
     pub fn create(runs: &Path, name: &str, id: &str) -> Result<Self> {
         let path = runs.join(name).join(id);
         fs::create_dir_all(&path)?;
-        Ok(Self { path })
+        let journal = fs::OpenOptions::new().create(true).append(true).open(path.join(JOURNAL))?.into_parts().0;
+        // Where a file system has no locks, a killed run is told as a running one.
+        journal.try_lock().ok();
+        Ok(Self { path, _held: Some(Arc::new(journal)) })
+    }
+
+    fn at(path: PathBuf) -> Self {
+        Self { path, _held: None }
     }
 
     pub fn write<T: Serialize>(&self, file: &str, value: &T) -> Result<()> {
         write_whole(&self.path.join(file), &serde_json::to_vec_pretty(value)?)
     }
 
+    /// Which run this is; `killed` where it says that it runs, and nobody does.
     pub fn record(&self) -> Result<RunRecord> {
-        self.read("run.json")
+        let mut record: RunRecord = self.read("run.json")?;
+        if record.outcome == "running" && !self.is_held() {
+            "killed".clone_into(&mut record.outcome);
+        }
+        Ok(record)
+    }
+
+    fn is_held(&self) -> bool {
+        let Ok(journal) = fs::File::open(self.path.join(JOURNAL)) else { return false };
+        match journal.file().try_lock_shared() {
+            Ok(()) => false,
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
+        }
     }
 
     pub fn plan(&self) -> Result<PlanRecord> {
@@ -137,7 +164,7 @@ pub fn damaged(path: &Path, error: &serde_json::Error) -> Fixable {
 /// The newest run of a name.
 pub fn latest(runs: &Path, name: &str) -> Option<RunFolder> {
     let path = fs::canonicalize(runs.join(name).join("latest")).ok()?;
-    path.join("run.json").exists().then_some(RunFolder { path })
+    path.join("run.json").exists().then(|| RunFolder::at(path))
 }
 
 /// All runs, by name and then by age. A folder whose `run.json` cannot be read is passed over.
@@ -157,7 +184,7 @@ pub fn all(runs: &Path) -> Vec<(RunFolder, RunRecord)> {
         .iter()
         .flat_map(|name| folders(name))
         .filter_map(|path| {
-            let folder = RunFolder { path };
+            let folder = RunFolder::at(path);
             let record = folder.record().ok()?;
             Some((folder, record))
         })
@@ -172,7 +199,7 @@ pub fn all(runs: &Path) -> Vec<(RunFolder, RunRecord)> {
 pub fn find(runs: &Path, wanted: &str) -> Result<RunFolder> {
     let as_path = PathBuf::from(wanted);
     if as_path.join("run.json").exists() {
-        return Ok(RunFolder { path: fs::canonicalize(as_path)? });
+        return Ok(RunFolder::at(fs::canonicalize(as_path)?));
     }
     if let Some(folder) = latest(runs, wanted) {
         return Ok(folder);
@@ -264,5 +291,15 @@ mod tests {
         assert_eq!(message, "`20261129` is the beginning of 2 runs");
         assert_eq!(hint_several, "say more of one of 20261129-1 (one), 20261129-2 (two)");
         assert!(hint("three").1.starts_with("the names are one, two;"));
+    }
+
+    #[test]
+    fn a_run_whose_program_has_ended_without_a_word_was_killed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let running = run(dir.path(), "one", "20261129-1");
+        let outcome = || all(dir.path()).remove(0).1.outcome;
+        assert_eq!(outcome(), "running");
+        drop(running);
+        assert_eq!(outcome(), "killed");
     }
 }

@@ -89,7 +89,7 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
         Some(record) => (before.clone().expect("it is the one before"), record),
         None => begin(session, &command, &made_by)?,
     };
-    let journal = Journal::append(&folder.path.join("events.jsonl"))?;
+    let journal = Journal::append(&folder.path.join(runs::JOURNAL))?;
     let progress = Progress::new(plan, paint);
     let log = Log::append(&folder.path.join("log.txt"), plan)?;
     let tell = |event: &Event| {

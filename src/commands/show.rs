@@ -20,7 +20,7 @@ pub fn show(args: &ShowArgs, paint: Paint) -> Result<()> {
     let folder = runs::find(&machine.runs, &args.run)?;
     let (record, mut plan) = (folder.record()?, folder.plan()?);
     let store = Store::at(&machine.store);
-    if record.outcome == "running" {
+    if ["running", "killed"].contains(&record.outcome.as_str()) {
         plan.nodes.iter_mut().for_each(|node| node.state = so_far(node, &store));
     }
     let tainted = session::tainted(plan.nodes.iter().map(|node| &node.node), &store);
