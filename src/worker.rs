@@ -217,6 +217,10 @@ impl Worker {
             if stop.load(Ordering::Relaxed) && !asked {
                 asked = true;
                 self.say(&Request::Stop).ok();
+                // A step of a large model may take minutes, and nothing else would be seen to happen.
+                tell(Tick::Note {
+                    text: "asked to stop, once the step at hand is done and saved; asked again, it ends at once".to_owned(),
+                });
             }
         }
     }

@@ -39,7 +39,7 @@ pub fn import(args: &ImportArgs, paint: Paint) -> Result<()> {
     let named = whole(args.out.as_deref().unwrap_or(&args.folder));
     answer("\nTo measure it, say in an experiment, in the place of [train] and of the shape of the model:\n")?;
     answer(format!("  [model]\n  weights = {:?}\n", named.display().to_string()))?;
-    answer("or measure it as a run was measured, on the same positions:\n")?;
+    answer("or measure it as an experiment measures its own model, on the same positions, such as run1's:\n")?;
     answer(format!(
         "  philidor run experiments/run1.toml -S name={} -S model.weights={:?}",
         as_name(&folder.name),

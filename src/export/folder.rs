@@ -36,11 +36,16 @@ impl ModelFolder {
                 .hint("name a folder with a `config.json` or `model.json` and a safetensors file")
                 .into());
         }
-        let (folder, weights) = if path.is_file() {
-            (path.parent().unwrap_or(Path::new("")).to_owned(), path.to_owned())
-        } else {
+        let (folder, weights) = if path.is_dir() {
             (path.to_owned(), weights_in(path)?)
+        } else {
+            (path.parent().unwrap_or(Path::new("")).to_owned(), path.to_owned())
         };
+        if !weights.is_file() {
+            return Err(Fixable::usage(format!("`{}` is no plain file", weights.display()))
+                .hint("name a safetensors file, or a folder with one")
+                .into());
+        }
         let model = shape_in(&folder, &weights)?;
         let shapes = tensors::shapes(&weights)?;
         let layout = Layout::of(&shapes, &model).map_err(|what| {

@@ -91,6 +91,8 @@ fn an_export_that_cannot_be_says_why_and_writes_nothing() {
     lab.philidor(&["run", "tiny.toml", "--until", "train"]).ended(0);
     let said = lab.philidor(&["export", "hf", "tiny", "--checkpoint", "7"]).ended(1);
     assert!(said.stderr.contains("the training published no weights at step `7`"), "{}", said.stderr);
+    let said = lab.philidor(&["export", "hf", "tiny", "--checkpoint", "ema"]).ended(1);
+    assert!(said.stderr.contains("the training kept no moving average of its weights"), "{}", said.stderr);
     lab.philidor(&["export", "hf", "tiny", "--checkpoint", "soon"]).ended(2);
     std::fs::create_dir(lab.path("full")).expect("a folder");
     lab.write("full/letter.txt", "mine");
@@ -112,6 +114,10 @@ fn a_folder_that_cannot_be_imported_says_why() {
         assert!(said.stderr.contains(wanted) && said.stderr.contains("hint: "), "{arguments:?}: {}", said.stderr);
     };
     refused(&["import", "nowhere"], "`nowhere` is not there");
+    let made = std::process::Command::new("mkfifo").arg(lab.path("pipe.safetensors")).status().expect("mkfifo starts");
+    assert!(made.success());
+    // Reading it would wait for somebody who writes.
+    refused(&["import", "pipe.safetensors"], "`pipe.safetensors` is no plain file");
     let folder = lab.path("model");
     std::fs::create_dir(&folder).expect("a folder");
     refused(&["import", "model"], "there is no safetensors file in `model`");

@@ -108,8 +108,15 @@ fn trained<'a>(results: &'a Results, point: &Point, checkpoint: Checkpoint, stor
             point.title(),
             store.root().display()
         ))
-        .hint(format!("make them first: {}", results.run.command.as_str().unwrap_or("philidor run FILE")))
+        .hint(format!(
+            "make them first: {}; or name an older run, of those that `philidor ls` lists",
+            results.run.command.as_str().unwrap_or("philidor run FILE")
+        ))
         .into());
+    }
+    if node.stage == Train::NAME {
+        // Told before a worker is begun for it.
+        Trained::open(&store.dir(&node.stage, node.key))?.weights(checkpoint)?;
     }
     Ok(node)
 }
