@@ -10,7 +10,7 @@ use crate::random::{below, stream, unit};
 const DRAWS: u64 = 2_000;
 
 /// The share of samples whose interval holds the truth.
-fn coverage(truth: f64, mut sample: impl FnMut(&mut ChaCha8Rng) -> Estimate) -> f64 {
+pub(super) fn coverage(truth: f64, mut sample: impl FnMut(&mut ChaCha8Rng) -> Estimate) -> f64 {
     let holds = |draw: &u64| {
         let Estimate { low, high, .. } = sample(&mut stream(7, "coverage", *draw));
         (low..=high).contains(&truth)
@@ -18,7 +18,7 @@ fn coverage(truth: f64, mut sample: impl FnMut(&mut ChaCha8Rng) -> Estimate) -> 
     (0..DRAWS).filter(holds).count() as f64 / DRAWS as f64
 }
 
-fn covers(what: &str, got: f64) {
+pub(super) fn covers(what: &str, got: f64) {
     assert!((0.935..=0.965).contains(&got), "{what}: {got}");
 }
 

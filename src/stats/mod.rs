@@ -4,7 +4,9 @@ pub mod bootstrap;
 pub mod cluster;
 #[cfg(test)]
 mod coverage;
+pub mod difference;
 pub mod mean;
+pub mod paired;
 pub mod power;
 pub mod survival;
 pub mod wilson;
