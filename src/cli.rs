@@ -6,6 +6,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::measure::metric::Checkpoint;
 
+mod compare;
+
+pub use compare::{At, CompareArgs};
+
 /// Declared experiments on chess language models: from a TOML file to a report.
 #[derive(Parser)]
 #[command(name = "philidor", version, arg_required_else_help = true, max_term_width = 100)]
@@ -39,6 +43,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Draw the report of a run again
     Report(ReportArgs),
+    /// Lay runs side by side: what differs in what was asked, and in what came out
+    Compare(CompareArgs),
     /// Play engine games and write them as a month of the public archive
     Mine(MineArgs),
     /// Write the vocabulary, the kept games, or a model for others to load
@@ -145,6 +151,9 @@ pub struct ShowArgs {
 pub struct ReportArgs {
     /// A run's folder, its name (the newest run of it), or a unique prefix of its id
     pub run: String,
+    /// Write its curves as event files of `TensorBoard` into this folder instead
+    #[arg(long, value_name = "FOLDER")]
+    pub tensorboard: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -1,6 +1,7 @@
 //! One file a command: each reads from the top, calls the rest, and prints.
 
 pub mod bench;
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod export;

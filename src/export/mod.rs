@@ -4,5 +4,6 @@ pub mod folder;
 pub mod games;
 pub mod hf;
 pub mod layout;
+pub mod tensorboard;
 pub mod tensors;
 pub mod vocab;

@@ -3,6 +3,7 @@
 //! Nothing here needs libtorch. What is missing leaves out a chart or a line; it never invents one.
 
 mod charts;
+pub mod compare;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod page;
@@ -10,6 +11,7 @@ mod published;
 pub mod results;
 mod settings;
 mod tables;
+mod tensorboard;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -23,6 +25,8 @@ use crate::store::Store;
 use page::{Drawn, Page};
 
 use results::Results;
+
+pub use tensorboard::tensorboard;
 
 /// Where the report went.
 #[derive(Debug)]

@@ -221,18 +221,21 @@ pub(crate) fn moment(at: &str) -> String {
 
 /// From one RFC 3339 time in UTC to another.
 pub(crate) fn between(started: &str, finished: &str) -> Option<String> {
-    let seconds = |at: &str| -> Option<f64> {
-        let number = |range: std::ops::Range<usize>| at.get(range)?.parse::<i64>().ok();
-        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-        // Days since a fixed day by the civil calendar: years begin in March, so that leap days come last.
-        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-        let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day;
-        let clock = number(11..13)? * 3_600 + number(14..16)? * 60;
-        let second: f64 = at.get(17..)?.trim_end_matches(['Z', 'z']).split('+').next()?.parse().ok()?;
-        Some((days * 86_400 + clock) as f64 + second)
-    };
-    let spent = seconds(finished)? - seconds(started)?;
+    let spent = since_1970(finished)? - since_1970(started)?;
     (spent >= 0.0).then(|| duration(spent))
+}
+
+/// An RFC 3339 time in UTC, in seconds.
+pub(crate) fn since_1970(at: &str) -> Option<f64> {
+    const DAYS_TO_1970: i64 = 719_469;
+    let number = |range: std::ops::Range<usize>| at.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    // Days since a fixed day by the civil calendar: years begin in March, so that leap days come last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day;
+    let clock = number(11..13)? * 3_600 + number(14..16)? * 60;
+    let second: f64 = at.get(17..)?.trim_end_matches(['Z', 'z']).split('+').next()?.parse().ok()?;
+    Some(((days - DAYS_TO_1970) * 86_400 + clock) as f64 + second)
 }
 
 #[cfg(test)]
@@ -244,6 +247,8 @@ mod tests {
         assert_eq!(between("2026-11-29T22:00:00Z", "2026-11-29T23:30:05.5Z").as_deref(), Some("1 h 30 min"));
         assert_eq!(between("2028-02-28T23:59:00Z", "2028-03-01T00:00:00Z").as_deref(), Some("1 d"));
         assert_eq!(between("later", "2028-03-01T00:00:00Z"), None);
+        assert_eq!(since_1970("1970-01-01T00:00:00Z"), Some(0.0));
+        assert_eq!(since_1970("2026-11-29T22:41:05Z"), Some(1_795_992_065.0));
         assert_eq!(moment("2026-11-29T22:00:00Z"), "2026-11-29 22:00 UTC");
     }
 

@@ -69,7 +69,7 @@ fn each_heavy_library_has_its_home() {
         ("resvg", &["report"]),
         ("minijinja", &["report"]),
         ("toml", &["experiment"]),
-        ("clap", &["cli.rs", "main.rs", "commands/completions.rs"]),
+        ("clap", &["cli.rs", "cli", "main.rs", "commands/completions.rs"]),
         ("indicatif", &["ui", "commands/mine.rs"]),
         ("chrono", &["provenance.rs", "archive/date.rs"]),
         ("ureq", &["archive"]),

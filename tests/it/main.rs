@@ -5,6 +5,7 @@
 mod archive;
 mod bench;
 mod cache;
+mod compare;
 mod damage;
 mod despite;
 mod download;

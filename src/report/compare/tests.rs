@@ -1,0 +1,226 @@
+//! The published runs, and the traps that a comparison must not walk into.
+
+use serde_json::Value as Json;
+
+use super::*;
+use crate::error::{Exit, Fixable, exit_of};
+use crate::experiment::{Experiment, Weights};
+use crate::measure::metric::{Checkpoint, Metric};
+use crate::measure::score::{MeasuredCheckpoint, Protocol, Score, Value};
+use crate::report::fixture::experiment;
+use crate::report::results::{Asked, Measured, Point, Results, Run};
+use crate::store::{Key, Store};
+
+/// Legality and first-choice agreement, in points of a hundred, after 205, 410, 614 and 819 M tokens.
+const RUN1: [(f64, f64); 4] = [(95.10, 46.55), (96.90, 49.10), (97.55, 50.95), (97.75, 51.85)];
+const RUN2: [(f64, f64); 4] = [(95.05, 49.20), (97.10, 50.30), (97.35, 52.75), (97.40, 53.80)];
+
+fn results(experiment: Experiment, scores: Vec<Measured>) -> Results {
+    let run = Run { id: format!("id-of-{}", experiment.name), name: experiment.name.clone(), ..Run::default() };
+    let point =
+        Point { experiment, sources: Vec::new(), encoded: None, inspection: None, gates: Vec::new(), training: None, scores };
+    Results { has_file: false, run, points: vec![point], nodes: Vec::new() }
+}
+
+fn key(of: &str) -> Key {
+    serde_json::from_value(Json::String(blake3::hash(of.as_bytes()).to_hex()[..32].to_owned())).expect("32 digits")
+}
+
+fn measured(metric: &Metric, asked: Asked, [step, tokens]: [u64; 2], values: Vec<Value>) -> Measured {
+    let protocol = Protocol {
+        metric: metric.name().into(),
+        version: 1,
+        data: "9f2c".into(),
+        positions: "random".into(),
+        temperature: match metric {
+            Metric::Legality { temperature, .. } => Some(*temperature),
+            _ => None,
+        },
+        masked: false,
+        context: 256,
+        precision: "bf16".into(),
+        seed: 7,
+    };
+    let checkpoint = MeasuredCheckpoint { name: format!("step-{step:08}"), step, tokens };
+    let score = Score {
+        metric: metric.name().into(),
+        version: 1,
+        fingerprint: protocol.fingerprint(),
+        checkpoint,
+        protocol,
+        counts: std::collections::BTreeMap::new(),
+        values,
+    };
+    let key = key(&format!("{metric:?}{asked:?}{step}{tokens}{:?}", score.values));
+    Measured { key, asked, metric: metric.clone(), checkpoint: Checkpoint::Step(step), score, squares: Vec::new() }
+}
+
+fn share(name: &str, points: f64, n: u64) -> Value {
+    Value::share(name, (points / 100.0 * n as f64).round() as u64, n).expect("a sample")
+}
+
+fn legality(temperature: f64) -> Metric {
+    Metric::Legality { positions: 2_000, temperature, seed: 7 }
+}
+
+const AGREEMENT: Metric = Metric::Agreement { positions: 2_000, seed: 7 };
+
+/// A published run: its snapshots, every so many steps, of `n` positions each.
+fn published(name: &str, levels: [(f64, f64); 4], every: u64, tokens_per_step: u64, n: u64) -> Results {
+    let mut experiment = experiment(16_300);
+    experiment.name = name.into();
+    experiment.point = name.into();
+    if name == "run2" {
+        (experiment.model.layers, experiment.model.width, experiment.model.heads, experiment.model.hidden) = (20, 768, 12, 2048);
+    }
+    let scores = levels.iter().zip(1..).flat_map(|(&(legal, top1), number)| {
+        let at = [number * every, number * every * tokens_per_step];
+        [
+            measured(&legality(1.0), Asked::Snapshot, at, vec![share("rate", legal, n)]),
+            measured(&AGREEMENT, Asked::Snapshot, at, vec![share("top1", top1, n)]),
+        ]
+    });
+    results(experiment, scores.collect())
+}
+
+fn both(n: u64) -> [Results; 2] {
+    [published("run1", RUN1, 4_000, 192 * 256, n), published("run2", RUN2, 5_000, 160 * 256, n)]
+}
+
+const SHARED: Wanted = Wanted { axis: Axis::Shared, exploratory: false, all_settings: false };
+
+fn compared(runs: &[Results], wanted: Wanted) -> anyhow::Result<Comparison> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::new(&dir.path().join("store")).expect("a store");
+    Comparison::new(&subjects_of(runs), &store, wanted)
+}
+
+fn subjects_of(runs: &[Results]) -> Vec<Subject<'_>> {
+    let members = runs.iter().flat_map(|results| results.points.iter().map(move |point| Member { results, point }));
+    subjects(members.collect())
+}
+
+/// The differences of a figure at the levels of equal tokens: the number, and what it comes to.
+fn at_levels(comparison: &Comparison, metric: &str) -> Vec<(f64, Verdict)> {
+    let sections = comparison.sections.iter().filter(|section| section.budget == Some(Budget::Tokens));
+    let rows = sections.flat_map(|section| section.rows.iter().filter(|row| row.metric == metric));
+    rows.map(|row| row.differences[0].as_ref().expect("both have it")).map(|d| (d.value, d.verdict.clone())).collect()
+}
+
+#[test]
+fn the_published_runs_at_equal_tokens_differ_in_agreement_at_every_level_and_in_legality_at_none() {
+    let comparison = compared(&both(2_000), SHARED).expect("one protocol");
+    let legality = at_levels(&comparison, "legality");
+    assert_eq!(legality.len(), 4);
+    assert!(legality.iter().all(|(_, verdict)| *verdict == Verdict::Inconclusive), "{legality:?}");
+    assert!(at_levels(&comparison, "agreement").iter().all(|(value, _)| *value > 0.0));
+    let of = |metric: &str| {
+        let trend = comparison.trends.iter().find(|trend| trend.metric == metric && trend.budget == Budget::Tokens);
+        trend.map(|trend| (trend.better, trend.worse, trend.levels)).expect("four levels")
+    };
+    assert_eq!((of("legality"), of("agreement")), ((1, 3, 4), (4, 0, 4)));
+
+    // With as many positions as a final figure has, the intervals say so too, and still not of legality.
+    let comparison = compared(&both(20_000), SHARED).expect("one protocol");
+    let agreement = at_levels(&comparison, "agreement");
+    assert!(agreement.iter().all(|(_, verdict)| *verdict == Verdict::Better), "{agreement:?}");
+}
+
+#[test]
+fn snapshots_of_unlike_schedules_meet_where_they_are_within_five_per_cent() {
+    let runs = both(2_000);
+    let comparison = compared(&runs, SHARED).expect("one protocol");
+    let first = comparison.sections.iter().find(|section| section.budget == Some(Budget::Tokens)).expect("levels");
+    let steps: Vec<u64> = first.rows[0].cells.iter().flatten().map(|figure| figure.step).collect();
+    assert_eq!(steps, [4_000, 5_000]);
+    // Work is another budget: the larger model spends 2.7 times as much on a token.
+    let flops: Vec<_> = comparison.sections.iter().filter(|section| section.budget == Some(Budget::Flops)).collect();
+    assert!(flops.iter().all(|section| section.rows.iter().all(|row| row.cells.iter().flatten().count() == 2)));
+
+    let named = |tokens: f64| Wanted { axis: Axis::At(Budget::Tokens, tokens), ..SHARED };
+    assert_eq!(compared(&runs, named(400e6)).expect("both are near").sections.len(), 1);
+    let error = compared(&runs, named(300e6)).expect_err("nobody is near");
+    assert_eq!(exit_of(&error), Exit::NotComparable);
+    assert!(error.to_string().starts_with("`run1` was not measured within 5 % of 300 M tokens"), "{error}");
+}
+
+fn single(name: &str, temperature: f64, points: f64, tokens: u64) -> Results {
+    let mut experiment = experiment(16_300);
+    experiment.name = name.into();
+    experiment.point = name.into();
+    experiment.model.layers += u32::from(name == "b");
+    let score = measured(&legality(temperature), Asked::Final, [16_000, tokens], vec![share("rate", points, 20_000)]);
+    results(experiment, vec![score])
+}
+
+#[test]
+fn two_temperatures_are_refused_by_the_name_of_the_field_and_are_shown_apart_where_that_is_wanted() {
+    let runs = [single("a", 1.0, 97.86, 800), single("b", 0.6, 99.20, 800)];
+    let error = compared(&runs, SHARED).expect_err("two thermometers");
+    assert_eq!(exit_of(&error), Exit::NotComparable);
+    insta::assert_snapshot!(
+        error,
+        @"`legality` of `a` and of `b` were not measured by one protocol: temperature: 1.0 and 0.6"
+    );
+    assert!(error.downcast_ref::<Fixable>().expect("mendable").hint.as_ref().expect("a way on").contains("--exploratory"));
+
+    let comparison = compared(&runs, Wanted { exploratory: true, ..SHARED }).expect("as wanted");
+    let rows = &comparison.sections[0].rows;
+    assert_eq!(rows.len(), 2, "a row each");
+    assert!(rows.iter().all(|row| row.cells.iter().flatten().count() == 1 && row.differences[0].is_none()));
+    let shown = markdown(&comparison, &subjects_of(&runs));
+    assert!(shown.contains("NOT COMPARABLE: legality of a and of b (temperature: 1.0 and 0.6)."), "{shown}");
+}
+
+#[test]
+fn final_figures_of_unlike_budgets_are_ranked_only_where_that_is_asked() {
+    let runs = [single("a", 1.0, 97.86, 800), single("b", 1.0, 98.85, 3_200)];
+    let verdict = |axis| {
+        let comparison = compared(&runs, Wanted { axis, ..SHARED }).expect("one protocol");
+        comparison.sections[0].rows[0].differences[0].as_ref().expect("both have it").verdict.clone()
+    };
+    assert_eq!(verdict(Axis::Shared), Verdict::Unranked("trained on 4 × the tokens".to_owned()));
+    assert_eq!(verdict(Axis::End), Verdict::Better);
+}
+
+#[test]
+fn trainings_that_differ_in_their_seed_alone_stand_in_one_column() {
+    let with_seed = |seed: u64, points: f64| {
+        let mut results = single("a", 1.0, points, 800);
+        let point = &mut results.points[0];
+        point.experiment.point = format!("train.seed={seed}");
+        if let Weights::Train(train) = &mut point.experiment.weights {
+            train.seed = seed;
+        }
+        results
+    };
+    let runs = [with_seed(1, 97.0), with_seed(2, 98.0), single("b", 1.0, 97.5, 800)];
+    let subjects = subjects_of(&runs);
+    assert_eq!(subjects.iter().map(Subject::seeds).collect::<Vec<_>>(), [2, 1]);
+    let comparison = compared(&runs, SHARED).expect("one protocol");
+    let figure = comparison.sections[0].rows[0].cells[0].as_ref().expect("both seeds have it");
+    assert!((figure.value.value - 0.975).abs() < 1e-9 && figure.value.n == 2);
+    assert!(figure.value.method.starts_with("mean of 2 seeds"), "{}", figure.value.method);
+    // The very same training twice is no second seed.
+    let twice = [with_seed(1, 97.0), with_seed(1, 97.0)];
+    assert_eq!(subjects_of(&twice).len(), 2);
+    assert_eq!(
+        compared(&twice, SHARED).expect("one protocol").sections[0].rows[0].differences[0].as_ref().map(|d| d.verdict.clone()),
+        Some(Verdict::Same)
+    );
+}
+
+#[test]
+fn every_form_of_a_comparison_tells_the_same() {
+    let runs = both(2_000);
+    let comparison = compared(&runs, SHARED).expect("one protocol");
+    insta::assert_snapshot!("a_comparison_in_markdown", markdown(&comparison, &subjects_of(&runs)));
+    insta::assert_snapshot!("a_comparison_on_the_terminal", terminal(&comparison, &subjects_of(&runs)));
+    let csv = csv(&comparison).expect("a table");
+    let figures: usize =
+        comparison.sections.iter().flat_map(|section| &section.rows).map(|row| row.cells.iter().flatten().count()).sum();
+    assert_eq!(csv.lines().count(), 1 + figures);
+    let document: Json = serde_json::from_str(&json(&comparison).expect("a document")).expect("JSON");
+    assert_eq!(document["schema"], 1);
+    assert_eq!(document["sections"][0]["rows"][0]["cells"][0]["value"], 0.951);
+}
