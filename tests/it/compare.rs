@@ -14,7 +14,9 @@ fn measured() -> Lab {
         vec!["name=swept", "sweep.grid={\"train.seed\" = [7, 8]}"],
     ] {
         let mut arguments = vec!["run", "tiny.toml"];
-        settings.iter().for_each(|setting| arguments.extend(["-S", *setting]));
+        for setting in settings {
+            arguments.extend(["-S", setting]);
+        }
         lab.philidor(&arguments).ended(0);
     }
     lab
