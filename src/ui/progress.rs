@@ -84,8 +84,8 @@ impl Progress {
         for line in lines {
             match &self.bars {
                 // Work must not end because nobody listens to how it goes, so a failure is passed over.
-                Some(bars) => _ = bars.println(line),
-                None => aside(line),
+                Some(bars) if !at_hand.is_empty() => _ = bars.println(line),
+                _ => aside(line),
             }
         }
     }
