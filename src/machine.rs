@@ -22,6 +22,9 @@ pub struct Machine {
     pub mirror: String,
     /// `cpu`, `cuda` or `cuda:1` (PCI order); `auto` takes the first CUDA device that answers, else the CPU.
     pub device: String,
+    /// A second device, where snapshots are measured while the training goes on; none for after it, on the first one.
+    #[serde(default)]
+    pub measure_device: Option<String>,
     /// The folder of another libtorch's libraries (`…/site-packages/torch/lib`); none for the one that the build linked.
     #[serde(default)]
     pub libtorch: Option<PathBuf>,
@@ -50,6 +53,7 @@ impl Default for Machine {
             data: "data".into(),
             mirror: ARCHIVE.into(),
             device: "auto".into(),
+            measure_device: None,
             libtorch: None,
             threads: 0,
             memory_mib: 1024,
@@ -66,6 +70,13 @@ impl Machine {
     /// The mirror, where one is set.
     pub fn mirror(&self) -> Option<&str> {
         Some(self.mirror.trim()).filter(|mirror| !mirror.is_empty() && *mirror != "none")
+    }
+
+    /// This machine as it is seen from its second device, where one is set. It has as many threads as the first, which share
+    /// the cores where both are the CPU: with fewer a measure could round otherwise than after the training.
+    pub fn beside(&self) -> Option<Self> {
+        let device = self.measure_device.clone()?;
+        Some(Self { device, measure_device: None, ranks: 1, ..self.clone() })
     }
 
     /// The threads to use: as set, or one per core.

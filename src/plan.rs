@@ -5,9 +5,9 @@
 //! be written. Nodes are plain values: the work is found by the stage's name, here or in another process.
 
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -40,6 +40,11 @@ pub trait Stage: Serialize + DeserializeOwned + 'static {
         None
     }
 
+    /// The one file that it reads of an input, where it need not wait for the rest of that.
+    fn piece(&self) -> Option<Piece> {
+        None
+    }
+
     /// What the user calls this node beside the stage's name, such as `legality at best`.
     fn detail(&self) -> String {
         String::new()
@@ -57,6 +62,14 @@ pub struct Growth {
     pub multiple_of: u64,
     /// Why none of this kind is begun from a smaller one.
     pub refused: Option<String>,
+}
+
+/// All that a node reads of an input, which so need not be finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    pub of: Key,
+    /// Its path in the folder of the input, where it is whole once it is there.
+    pub file: String,
 }
 
 /// What a finished folder is, seen from the stage after it.
@@ -129,6 +142,9 @@ pub struct Node {
     pub cost: Cost,
     #[serde(default)]
     pub growth: Option<Growth>,
+    /// Not in the key: what comes of the piece comes of the whole.
+    #[serde(default)]
+    pub piece: Option<Piece>,
 }
 
 impl Node {
@@ -183,6 +199,7 @@ impl Plan {
                 origins: origins.iter().map(|&(field, key)| (field.to_owned(), key.to_owned())).collect(),
                 cost: stage.cost(),
                 growth: stage.growth(),
+                piece: stage.piece(),
             });
         }
         Handle { key, made: PhantomData }
@@ -196,6 +213,20 @@ impl Plan {
     /// Whether others wait for it.
     pub fn is_gate(&self, key: Key) -> bool {
         self.nodes.iter().any(|node| node.waits.contains(&key))
+    }
+
+    /// The nodes that can be made while `of` is: those that read no more than a piece of it, and what follows from them. None of
+    /// them is a gate.
+    pub fn early(&self, of: Key) -> Vec<&Node> {
+        let mut early: Vec<&Node> = Vec::new();
+        for node in &self.nodes {
+            let needs_whole = node.reads.contains(&of) && node.piece.as_ref().is_none_or(|piece| piece.of != of);
+            let follows = node.reads.iter().any(|key| *key == of || early.iter().any(|before| before.key == *key));
+            if follows && !needs_whole && !self.is_gate(node.key) {
+                early.push(node);
+            }
+        }
+        early
     }
 
     pub fn node(&self, key: Key) -> Option<&Node> {
@@ -228,8 +259,8 @@ pub fn artifacts(value: &Value) -> Vec<Key> {
 /// What a stage may reach beyond its fields: its inputs, and what must not decide the result.
 pub struct Cx<'a> {
     pub node: &'a Node,
-    /// The stage of each artifact it reads, which names the folder.
-    pub inputs: &'a [(Key, String)],
+    /// Each artifact that it reads, or a piece of it, and the folder where that lies.
+    pub inputs: &'a [(Key, PathBuf)],
     pub store: &'a Store,
     pub machine: &'a Machine,
     pub progress: Progress<'a>,
@@ -244,14 +275,10 @@ impl Cx<'_> {
     ///
     /// Where the handle is none of the stage's own fields: it would not be in the key.
     pub fn open<T: Artifact>(&self, input: Handle<T>) -> Result<T> {
-        let stage = self.inputs.iter().find(|(key, _)| *key == input.key).map(|(_, stage)| stage);
-        ensure!(
-            self.node.reads.contains(&input.key) && stage.is_some(),
-            "stage `{}` opens {}, which is not in its key",
-            self.node.stage,
-            input.key
-        );
-        T::open(&self.store.dir(stage.expect("checked above"), input.key))
+        let known = self.inputs.iter().find(|(key, _)| *key == input.key && self.node.reads.contains(key));
+        let (_, dir) =
+            known.with_context(|| format!("stage `{}` opens {}, which is not in its key", self.node.stage, input.key))?;
+        T::open(dir)
     }
 }
 
@@ -309,6 +336,39 @@ mod tests {
         assert_eq!(plan.nodes[0].points, ["a", "b"]);
         let join = plan.node(ends[0].key()).expect("added above");
         assert_eq!(join.reads, [plan.nodes[0].key, plan.nodes[1].key]);
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Look {
+        at: Handle<Text>,
+    }
+
+    impl Stage for Look {
+        const NAME: &'static str = "look";
+        const VERSION: u32 = 1;
+        type Output = Text;
+        fn run(&self, _: &Cx, _: &Path) -> Result<()> {
+            Ok(())
+        }
+        fn piece(&self) -> Option<Piece> {
+            Some(Piece { of: self.at.key, file: "first".into() })
+        }
+    }
+
+    #[test]
+    fn early_is_what_reads_a_piece_and_what_follows_unless_it_reads_the_whole_too_or_is_a_gate() {
+        let mut plan = Plan::default();
+        plan.point("a");
+        let long = plan.add(Leaf { text: "long".into() }, &[]);
+        let look = plan.add(Look { at: long }, &[]);
+        let follows = plan.add(Join { parts: vec![look] }, &[]);
+        plan.add(Join { parts: vec![look, long] }, &[]);
+        let gate = plan.add(Join { parts: vec![look, follows] }, &[]);
+        plan.gate(gate);
+        let held_up = plan.add(Join { parts: vec![follows] }, &[]);
+        let early: Vec<Key> = plan.early(long.key).iter().map(|node| node.key).collect();
+        assert_eq!(early, [look.key, follows.key, held_up.key], "the last waits for a gate, which is seen to when it is made");
+        assert!(plan.early(look.key).is_empty(), "what reads it reads the whole of it");
     }
 
     #[test]

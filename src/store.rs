@@ -22,6 +22,8 @@ pub use crate::key::Key;
 use crate::progress::Measured;
 use crate::taint::{self, Refusal};
 
+pub use pieces::{Taken, Unfinished};
+
 /// What lies beside the files of an artifact: what was hashed, what came out, and who made it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
@@ -32,6 +34,14 @@ pub struct Manifest {
     pub files: BTreeMap<String, FileDigest>,
     /// Recorded, not hashed.
     pub made_by: MadeBy,
+}
+
+impl Manifest {
+    /// Reads the one that lies in a folder.
+    pub fn read(dir: &Path) -> Result<Self> {
+        let path = dir.join(Store::MANIFEST);
+        serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +70,9 @@ pub struct MadeBy {
     /// The gates that refused and were passed over on the way to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Refusal>,
+    /// What was read of inputs before they were finished, by it or by what it is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Taken>,
 }
 
 /// The size of the work that makes an artifact; 0 is unknown.
@@ -199,7 +212,7 @@ impl Store {
         self.dir(slot.stage, slot.key).exists() && self.damage(slot.stage, slot.key).is_none()
     }
 
-    /// What is wrong with a finished artifact, as far as names and sizes tell; `None` too where there is none.
+    /// What is wrong with a finished artifact, as far as names, sizes and what it was made of tell; `None` too where there is none.
     pub fn damage(&self, stage: &str, key: Key) -> Option<String> {
         let dir = self.dir(stage, key);
         if !dir.exists() {
@@ -209,17 +222,17 @@ impl Store {
             Ok(manifest) => manifest,
             Err(error) => return Some(format!("{error:#}")),
         };
-        manifest.files.iter().find_map(|(name, digest)| match fs::metadata(dir.join(name)) {
+        let damaged = manifest.files.iter().find_map(|(name, digest)| match fs::metadata(dir.join(name)) {
             Ok(found) if found.len() == digest.bytes => None,
             Ok(found) => Some(format!("`{name}` has {} bytes, and {} were written", found.len(), digest.bytes)),
             Err(_) => Some(format!("`{name}` is missing")),
-        })
+        });
+        damaged.or_else(|| self.came_out_otherwise(&manifest.made_by.taken))
     }
 
     /// Reads the manifest of a finished artifact.
     pub fn manifest(&self, stage: &str, key: Key) -> Result<Manifest> {
-        let path = self.dir(stage, key).join(Self::MANIFEST);
-        serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("reading `{}`", path.display()))
+        Manifest::read(&self.dir(stage, key))
     }
 
     /// The manifests of all finished artifacts of a stage; unreadable ones are passed over.
@@ -248,6 +261,7 @@ impl Store {
             clear(&part)?;
         }
         fs::create_dir_all(&part)?;
+        clear(&part.join(pieces::FOLDER))?;
         let replaces = if force { Replaces::Outdated } else { Replaces::Damaged };
         Ok(Claim::Make(Claimed { part, whole, replaces, key: slot.key, _lock: lock }))
     }
@@ -315,11 +329,8 @@ impl Claimed {
     /// Makes the part whole: digests, fsync, manifest, rename.
     pub fn commit(self, made_of: &Value, made_by: MadeBy) -> Result<Manifest> {
         // A manifest is of an earlier try that was killed before the rename.
-        for name in [Resume::FILE, SPENT, taint::FILE, Store::MANIFEST] {
-            let path = self.part.join(name);
-            if path.exists() {
-                fs::remove_file(path)?;
-            }
+        for name in [Resume::FILE, SPENT, taint::FILE, pieces::FOLDER, Store::MANIFEST] {
+            clear(&self.part.join(name))?;
         }
         let mut files = BTreeMap::new();
         digest_files(&self.part, &self.part, &mut files)?;
@@ -368,12 +379,18 @@ fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest
             fs::remove_file(&path)?;
             continue;
         }
-        let file = fs::File::open(&path)?;
-        file.sync_all()?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(&file).with_context(|| format!("hashing `{}`", path.display()))?;
+        fs::File::open(&path)?.sync_all()?;
         let name = path.strip_prefix(root).expect("the walk began at the root").to_string_lossy().into_owned();
-        files.insert(name, FileDigest { bytes: file.metadata()?.len(), blake3: hasher.finalize().to_hex().to_string() });
+        files.insert(name, digest(&path)?);
     }
     Ok(())
 }
+
+fn digest(path: &Path) -> Result<FileDigest> {
+    let file = fs::File::open(path)?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(&file).with_context(|| format!("hashing `{}`", path.display()))?;
+    Ok(FileDigest { bytes: file.metadata()?.len(), blake3: hasher.finalize().to_hex().to_string() })
+}
+
+mod pieces;

@@ -25,16 +25,26 @@ pub const FILE: &str = ".despite";
 ///
 /// Where the note cannot be read or written: the taint must not be lost.
 pub fn note(part: &Path, despite: &mut Vec<Refusal>) -> Result<()> {
-    let path = part.join(FILE);
-    if path.exists() {
-        despite.extend(serde_json::from_slice::<Vec<Refusal>>(&fs::read(&path)?)?);
-    }
+    despite.extend(noted(part)?);
     despite.sort();
     despite.dedup();
     if !despite.is_empty() {
-        fs::write(&path, serde_json::to_vec(&*despite)?)?;
+        fs::write(part.join(FILE), serde_json::to_vec(&*despite)?)?;
     }
     Ok(())
+}
+
+/// What an unfinished artifact has been made despite so far.
+///
+/// # Errors
+///
+/// As [`note`].
+pub fn noted(part: &Path) -> Result<Vec<Refusal>> {
+    let path = part.join(FILE);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    Ok(serde_json::from_slice(&fs::read(&path)?)?)
 }
 
 /// One sentence for each refusal that taints any of these artifacts, each given as its stage and what it was made despite.

@@ -45,8 +45,8 @@ pub enum Request {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Job {
     pub node: Node,
-    /// Each artifact that it reads, and the stage that made it.
-    pub inputs: Vec<(Key, String)>,
+    /// Each artifact that it reads, or a piece of it, and the folder where that lies.
+    pub inputs: Vec<(Key, PathBuf)>,
     pub out: PathBuf,
     pub machine: Machine,
 }

@@ -37,7 +37,8 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
             aside(format!("note: the size of {them} is not known: {}", unknown(&session.loaded.machine)));
         }
         let rates = Rates { device: &session.loaded.machine.device, network: outside.bytes_per_second };
-        let lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session, rates)).collect();
+        let mut lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session, rates)).collect();
+        beside::tell(&mut lines, &session, rates);
         left |= lines.iter().any(|line| line.state != State::Kept);
         if args.json {
             documents.push(document(&session, &lines));
@@ -64,6 +65,8 @@ struct Line<'a> {
     state: State,
     why: Option<Why>,
     estimate: Option<estimate::Estimate>,
+    /// What it can be made beside, and on which device.
+    beside: Option<(&'a Node, &'a str)>,
 }
 
 impl<'a> Line<'a> {
@@ -71,7 +74,7 @@ impl<'a> Line<'a> {
         let state = session.store.state(node.slot());
         let why = (state != State::Kept).then(|| explain::why(node, &session.plan, &session.before, &session.store));
         let estimate = estimate::seconds(node, &state, &session.store, rates);
-        Self { node, state, why, estimate }
+        Self { node, state, why, estimate, beside: None }
     }
 
     /// Whether one line can tell of both.
@@ -81,7 +84,8 @@ impl<'a> Line<'a> {
             _ => None,
         };
         let same_why = self.why == other.why || (cause(self).is_some() && cause(self) == cause(other));
-        self.node.stage == other.node.stage && self.state == other.state && same_why
+        let beside = |line: &Self| line.beside.map(|(of, _)| of.key);
+        self.node.stage == other.node.stage && self.state == other.state && beside(self) == beside(other) && same_why
     }
 }
 
@@ -125,7 +129,8 @@ fn line(line: &Line, session: &Session, label: &str, takes: &str, paint: Paint) 
                 size => format!(", {} to download", bytes(size)),
             };
             let start = beginning(line.node, session).map_or_else(String::new, |told| format!(", {told}"));
-            format!("  {}    {label}  {}{start}{download}{takes}", paint.green("make"), reason(line, session))
+            let beside = line.beside.map_or_else(String::new, |(of, device)| format!(", beside {} on {device}", of.label));
+            format!("  {}    {label}  {}{start}{beside}{download}{takes}", paint.green("make"), reason(line, session))
         }
     }
 }
@@ -157,7 +162,7 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
         sources.push(format!("downloads at {}/s, assumed", bytes(ASSUMED_NETWORK as u64)));
     }
     let basis = sources.join(" and ");
-    let mut parts = vec![format!("{name}: {nodes}{points}, {} to make", to_make.len())];
+    let mut parts = vec![format!("{name}: {nodes}{points}, {} to make{}", to_make.len(), beside::count(&to_make))];
     if known.is_empty() {
         parts.push("time not known before a first run".to_owned());
     } else {
@@ -224,8 +229,11 @@ fn document(session: &Session, lines: &[Line]) -> serde_json::Value {
                 State::Absent => ("make", None),
             };
             json!({ "key": line.node.key, "stage": line.node.stage, "label": line.node.label, "points": line.node.points, "state": state,
-                    "resume": resume, "begins": growth::start(line.node, &session.store).filter(|_| line.state == State::Absent), "why": line.why, "estimate": line.estimate, "cost": line.node.cost })
+                    "resume": resume, "begins": growth::start(line.node, &session.store).filter(|_| line.state == State::Absent), "why": line.why,
+                    "beside": line.beside.map(|(of, device)| json!({ "key": of.key, "device": device })), "estimate": line.estimate, "cost": line.node.cost })
         })
         .collect();
     json!({ "name": session.loaded.name(), "points": session.loaded.points.iter().map(|point| &point.point).collect::<Vec<_>>(), "nodes": nodes })
 }
+
+mod beside;

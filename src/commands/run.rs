@@ -12,7 +12,7 @@ use crate::cli::RunArgs;
 use crate::commands::session::{self, Session};
 use crate::error::Exit;
 use crate::experiment::Show;
-use crate::plan::Stage as _;
+use crate::plan::{Node, Stage as _};
 use crate::provenance;
 use crate::ranks;
 use crate::report;
@@ -27,6 +27,7 @@ use crate::ui::log::Log;
 use crate::ui::paint::Paint;
 use crate::ui::progress::Progress;
 use crate::ui::say::{answer, aside};
+use crate::worker::Worker;
 
 pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
     let stop = stop_on_signals()?;
@@ -35,6 +36,7 @@ pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
     for file in &args.asked.files {
         let session = session::open(file, &args.asked.sets)?;
         check_ranks(&session)?;
+        check_second_device(&session)?;
         for stage in args.until.iter().chain(&args.force) {
             session::check_stage(&session.plan, stage)?;
         }
@@ -72,6 +74,16 @@ fn check_ranks(session: &Session) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a second device that does not answer, before hours are spent beside it.
+fn check_second_device(session: &Session) -> Result<()> {
+    let Some(second) = session.loaded.machine.beside().filter(|second| second.device != "cpu") else { return Ok(()) };
+    let has_use = |node: &Node| node.piece.is_some() && session.store.state(node.slot()) != State::Kept;
+    if session.plan.nodes.iter().any(has_use) {
+        Worker::start(&second)?.describe(&second.device).context("looking for `measure_device`")?;
+    }
+    Ok(())
+}
+
 struct Ended {
     exit: Option<Exit>,
     page: String,
@@ -97,12 +109,21 @@ fn run_one(file: &Path, session: &Session, args: &RunArgs, stop: &AtomicBool, pa
         log.write(event);
         progress.show(event);
     };
+    let second = machine.beside();
+    let beside = second.as_ref().map(|machine| {
+        let (store, made_by) = (&store, made_by.clone());
+        move |lend: &mut dyn FnMut(&mut run::Workshop)| {
+            let mut workshop = Workshop::new(plan, store, machine, stop, made_by.clone());
+            lend(&mut |node, out, tell| workshop.work(node, out, tell));
+        }
+    });
     let options = Options {
         wait: if args.no_wait { Wait::No } else { Wait::Yes },
         force: args.force.iter().cloned().collect(),
         until: args.until.clone(),
         keep_going: args.keep_going,
         despite: args.despite.iter().cloned().collect(),
+        beside: beside.as_ref().map(|beside| beside as &run::Second),
         stop,
     };
     let mut workshop = Workshop::new(plan, &store, machine, stop, made_by);

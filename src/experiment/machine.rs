@@ -17,12 +17,13 @@ pub(super) const FILE: &str = "philidor.toml";
 pub(super) const WHERE: &str =
     "a machine setting decides no result: put it in philidor.toml, in PHILIDOR_…, or in --set machine.…";
 
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     "store",
     "runs",
     "data",
     "mirror",
     "device",
+    "measure_device",
     "libtorch",
     "threads",
     "memory_mib",
@@ -36,6 +37,8 @@ const SETTINGS: [&str; 12] = [
 const SCIENCE: [&str; 10] = ["extends", "name", "corpus", "model", "train", "gates", "measure", "published", "sweep", "arena"];
 
 const DEVICE: Text = Text::like("`auto`, `cpu`, `cuda` or `cuda:1`", is_device);
+
+const MEASURE_DEVICE: Text = Text::like("`none`, `cpu`, `cuda` or `cuda:1`", is_measure_device);
 
 const MIRROR: Text = Text::like("an address such as `https://database.lichess.org/standard`, or `none`", is_mirror);
 
@@ -70,6 +73,7 @@ fn read(s: &mut Section) -> Machine {
         stockfish: path("stockfish", defaults.stockfish),
         mirror: s.look("mirror", &MIRROR).unwrap_or(defaults.mirror),
         device: s.look("device", &DEVICE).unwrap_or(defaults.device),
+        measure_device: s.look("measure_device", &MEASURE_DEVICE).filter(|device: &String| device != "none"),
         libtorch: s.look("libtorch", &TEXT).filter(|folder: &String| !folder.is_empty()).map(Into::into),
         threads: s.look("threads", &Integer::between(0, 4096)).unwrap_or(defaults.threads),
         memory_mib: s.look("memory_mib", &Integer::between(1_u64, 1 << 20)).unwrap_or(defaults.memory_mib),
@@ -123,6 +127,11 @@ fn is_mirror(text: &str) -> bool {
     let host = |text: &str| text.strip_prefix("https://").or(text.strip_prefix("http://")).is_some_and(|rest| !rest.is_empty());
     let plain = !text.contains(|c: char| c.is_whitespace() || "?#".contains(c));
     matches!(text, "" | "none") || (host(text) && plain)
+}
+
+/// Which device is the second one must be said: `auto` would take the first.
+fn is_measure_device(text: &str) -> bool {
+    text == "none" || (text != "auto" && is_device(text))
 }
 
 fn is_device(text: &str) -> bool {

@@ -235,6 +235,7 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         cost: Cost::default(),
         measured: if node.stage == "parse" { corpus::measured() } else { Vec::new() },
         despite: if ["train", "ask", "evaluate"].contains(&node.stage.as_str()) { wish.despite.clone() } else { Vec::new() },
+        taken: Vec::new(),
     };
     let digest = crate::store::FileDigest { bytes: 1_234_567, blake3: "00".into() };
     let manifest = Manifest {

@@ -1,10 +1,16 @@
 //! What is kept, made, failed, skipped and left, on a small diamond of stages.
 
+mod beside;
 mod despite;
+
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 use super::*;
 use crate::plan::{Artifact, Cx, Handle, Stage};
 use crate::progress::Progress;
+use crate::store::State;
+use crate::taint;
 
 #[derive(Serialize, Deserialize)]
 struct Step {
@@ -44,7 +50,8 @@ fn go(plan: &Plan, store: &Store, keep_going: bool, work: &mut Workshop) -> Vec<
 fn go_despite(plan: &Plan, store: &Store, keep_going: bool, gates: &[&str], work: &mut Workshop) -> Run {
     let stop = AtomicBool::new(false);
     let despite = gates.iter().map(|&gate| gate.to_owned()).collect();
-    let options = Options { wait: Wait::Yes, force: BTreeSet::new(), until: None, keep_going, despite, stop: &stop };
+    let options =
+        Options { wait: Wait::Yes, force: BTreeSet::new(), until: None, keep_going, despite, beside: None, stop: &stop };
     run(plan, store, work, &options, &|_| ()).expect("the store works")
 }
 

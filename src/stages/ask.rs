@@ -15,11 +15,11 @@ use crate::measure::predictor::Predictor;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::device;
-use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
+use crate::plan::{Artifact, Cost, Cx, Handle, Piece, Stage};
 
 use super::encode::{Encode, Tokens};
 use super::facts::facts;
-use super::train::Trained;
+use super::train::{Trained, snapshot};
 
 /// Tokens read for a position drawn anywhere: half a game, less what positions of one game share.
 const PROMPT_TOKENS: u64 = 40;
@@ -96,6 +96,10 @@ impl Stage for Ask {
             Draw::EveryPly { games, .. } => u64::from(games) * GAME_TOKENS,
         };
         Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
+    }
+
+    fn piece(&self) -> Option<Piece> {
+        snapshot(self.trained, self.checkpoint)
     }
 
     fn detail(&self) -> String {

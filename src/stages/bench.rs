@@ -89,8 +89,8 @@ impl Bench {
         let with = serde_json::to_value(&stage).expect("it serialises");
         let handle = self.plan.add(stage, &[]);
         let node = self.plan.node(handle.key()).expect("just added").clone();
-        let stage_of = |key: &Key| (*key, self.plan.node(*key).expect("made before").stage.clone());
-        let inputs: Vec<(Key, String)> = node.reads.iter().map(stage_of).collect();
+        let input = |key: &Key| (*key, self.store.dir(&self.plan.node(*key).expect("made before").stage, *key));
+        let inputs: Vec<(Key, PathBuf)> = node.reads.iter().map(input).collect();
         let out = self.store.dir(&node.stage, node.key);
         std::fs::create_dir_all(&out).expect("a folder");
         let cx =

@@ -16,12 +16,12 @@ use crate::measure::{Material, Measured, judge, measure, probe, protocol};
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
 use crate::model::device;
-use crate::plan::{Artifact, Cost, Cx, Handle, Stage};
+use crate::plan::{Artifact, Cost, Cx, Handle, Piece, Stage};
 use crate::progress::Progress;
 
 use super::ask::Asked;
 use super::encode::Tokens;
-use super::train::Trained;
+use super::train::{Trained, snapshot};
 
 #[derive(Serialize, Deserialize)]
 pub struct Evaluate {
@@ -114,6 +114,10 @@ impl Stage for Evaluate {
             _ => return Cost { flops: 1.0, ..Cost::default() },
         };
         Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
+    }
+
+    fn piece(&self) -> Option<Piece> {
+        snapshot(self.trained, self.checkpoint)
     }
 
     fn detail(&self) -> String {

@@ -13,10 +13,11 @@ use crate::growth;
 use crate::measure::metric::Checkpoint;
 use crate::model::config::ModelConfig;
 use crate::model::device;
-use crate::plan::{Artifact, Cost, Cx, Growth, Handle, Stage};
+use crate::plan::{Artifact, Cost, Cx, Growth, Handle, Piece, Stage};
+use crate::store::Manifest;
 use crate::train::config::{Length, Precision, Schedule, TrainConfig, snapshot_steps};
 use crate::train::files::{ema_file, snapshot_file};
-use crate::train::run::{Session, TrainingTokens, train};
+use crate::train::run::{DONE, Session, TrainingTokens, train};
 use crate::train::shortage;
 
 use super::encode::Tokens;
@@ -131,6 +132,14 @@ fn device_bytes(model: &ModelConfig, train: &TrainConfig, parameters: u64) -> u6
     16 * parameters + tokens * (u64::from(model.layers) * layer + logits)
 }
 
+/// The file that a measure of a snapshot reads, which is published long before the training ends; other checkpoints are known
+/// when it has.
+pub(super) fn snapshot(trained: Handle<Trained>, checkpoint: Checkpoint) -> Option<Piece> {
+    let Checkpoint::Step(step) = checkpoint else { return None };
+    let file = snapshot_file(Path::new(""), step).to_string_lossy().into_owned();
+    Some(Piece { of: trained.key(), file })
+}
+
 impl Trained {
     /// The weights of a checkpoint.
     ///
@@ -181,7 +190,7 @@ impl Trained {
         };
         match checkpoint {
             Checkpoint::Best => number("best.json", "step"),
-            Checkpoint::Last | Checkpoint::Ema => number("training.json", "steps"),
+            Checkpoint::Last | Checkpoint::Ema => number(DONE, "steps"),
             Checkpoint::Step(step) => Ok(step),
         }
     }
@@ -194,8 +203,15 @@ impl Trained {
 
 impl Artifact for Trained {
     fn open(dir: &Path) -> Result<Self> {
+        if !dir.join(DONE).exists() {
+            // A snapshot of an unfinished training comes without what is told at its end, and with what it is made of.
+            let made_of = Manifest::read(dir)?.made_of;
+            let Train { model, train, .. } = serde_json::from_value(made_of["with"].clone())?;
+            let tokens_per_step = train.tokens_per_step(model.context);
+            return Ok(Self { dir: dir.to_owned(), config: model, tokens_per_step, imported: false });
+        }
         let config = serde_json::from_slice(&fs::read(dir.join("model.json"))?)?;
-        let training: serde_json::Value = serde_json::from_slice(&fs::read(dir.join("training.json"))?)?;
+        let training: serde_json::Value = serde_json::from_slice(&fs::read(dir.join(DONE))?)?;
         let tokens_per_step = training["tokens_per_step"].as_u64().context("`training.json` tells no `tokens_per_step`")?;
         Ok(Self { dir: dir.to_owned(), config, tokens_per_step, imported: training["imported"] == true })
     }

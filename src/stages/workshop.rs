@@ -1,6 +1,6 @@
 //! Where a node's work is done: here, or in the worker that holds libtorch.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
@@ -35,7 +35,7 @@ impl<'a> Workshop<'a> {
 
     /// Does one node's work into `out`.
     pub fn work(&mut self, node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)) -> Result<MadeBy> {
-        let inputs = self.inputs(node);
+        let inputs = self.inputs(node, out);
         if let Some(work) = here(LOCAL, node) {
             let progress = Progress::new(tell, self.stop);
             work(&Cx { node, inputs: &inputs, store: self.store, machine: self.machine, progress, ranks: &Alone }, out)?;
@@ -75,7 +75,7 @@ impl<'a> Workshop<'a> {
         stage == Train::NAME && self.machine.ranks > 1
     }
 
-    fn inputs(&self, node: &Node) -> Vec<(Key, String)> {
-        node.reads.iter().filter_map(|&key| Some((key, self.plan.node(key)?.stage.clone()))).collect()
+    fn inputs(&self, node: &Node, out: &Path) -> Vec<(Key, PathBuf)> {
+        node.reads.iter().filter_map(|&key| Some((key, self.store.input(out, &self.plan.node(key)?.stage, key)))).collect()
     }
 }

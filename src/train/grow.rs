@@ -11,6 +11,7 @@ use super::best::{Best, best_file};
 use super::checkpoint;
 use super::config::snapshot_steps;
 use super::files::{CURVE, SPEED, VALIDATION, read_json, snapshot_file};
+use crate::disk::make_whole;
 
 /// Gives the unfinished folder `out` what the finished training in `from` left, and its last checkpoint. Large files are
 /// linked where the two lie on one disk: nobody writes into a file of weights. Snapshots come along at each `every`th step.
@@ -45,8 +46,8 @@ fn link(from: &Path, to: &Path) -> Result<()> {
         fs::remove_file(to)?;
     }
     if fs::hard_link(from, to).is_err() {
-        fs::copy(from, to)?;
-        fs::File::open(to)?.sync_all()?;
+        // Whoever measures a snapshot as it appears takes it for whole.
+        make_whole(to, |unfinished| Ok(fs::copy(from, unfinished).map(|_| ())?))?;
     }
     Ok(())
 }

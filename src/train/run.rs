@@ -57,7 +57,7 @@ pub struct Session<'a> {
 const VALIDATION_SEED: u64 = 0;
 
 /// The last file written: where it is, the training is done.
-const DONE: &str = "training.json";
+pub const DONE: &str = "training.json";
 
 /// Trains, or goes on with what lies in `out`, to the last step.
 ///

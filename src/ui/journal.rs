@@ -33,8 +33,10 @@ impl Journal {
 
     /// Writes an event. A full disk must not stop the work that it tells of, so a failure is passed over.
     pub fn write(&self, event: &Event) {
+        // The time is taken once it is our turn: lines of nodes that are made at once stand in the order of their times.
+        let Ok(mut file) = self.file.lock() else { return };
         let entry = Entry { at_seconds: (self.began.elapsed().as_secs_f64() * 1e3).round() / 1e3, event: event.clone() };
-        if let (Ok(mut line), Ok(mut file)) = (serde_json::to_vec(&entry), self.file.lock()) {
+        if let Ok(mut line) = serde_json::to_vec(&entry) {
             line.push(b'\n');
             file.write_all(&line).ok();
         }

@@ -1,6 +1,7 @@
 //! Events as lines of text: the same words on the terminal and in the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 use crate::error::Exit;
 use crate::plan::Plan;
@@ -18,6 +19,8 @@ const NAMED: usize = 4;
 
 pub struct Lines {
     labels: BTreeMap<Key, String>,
+    /// The nodes that are being made.
+    at_hand: Mutex<BTreeSet<Key>>,
     paint: Paint,
 }
 
@@ -25,7 +28,7 @@ impl Lines {
     pub fn new(plan: &Plan, paint: Paint) -> Self {
         let width = plan.nodes.iter().map(|node| node.label.len()).max().unwrap_or(0).min(WIDEST_LABEL);
         let labels = plan.nodes.iter().map(|node| (node.key, format!("{:<width$}", node.label))).collect();
-        Self { labels, paint }
+        Self { labels, at_hand: Mutex::default(), paint }
     }
 
     /// The node's name, without the padding that lines up what follows it.
@@ -40,6 +43,7 @@ impl Lines {
     /// What an event says; nothing for those that only move a bar.
     pub fn of(&self, event: &Event) -> Vec<String> {
         let paint = self.paint;
+        let several = self.follow(event);
         match event {
             Event::Kept { key } => {
                 vec![format!("{}     {}  {}", paint.dim("kept"), self.label(*key), paint.dim(&key.to_string()))]
@@ -49,6 +53,8 @@ impl Lines {
             Event::Resumed { key, done, total, unit } => {
                 vec![format!("{}   {}  at {}", paint.yellow("resume"), self.label(*key), how_far(*done, *total, unit))]
             }
+            // Where two nodes are made at once, it does not say by itself of which it is.
+            Event::Told { key, tick: Tick::Note { text } } if several => vec![format!("         {}: {text}", self.name(*key))],
             Event::Told { tick: Tick::Note { text }, .. } => vec![format!("         {text}")],
             Event::Told { .. } => Vec::new(),
             Event::Made { key, seconds, bytes: size } => {
@@ -77,6 +83,17 @@ impl Lines {
             }
         }
     }
+
+    /// Keeps count of the nodes at hand; says whether there are several.
+    fn follow(&self, event: &Event) -> bool {
+        let mut at_hand = self.at_hand.lock().expect("no holder panics");
+        match event {
+            Event::Started { key } => _ = at_hand.insert(*key),
+            Event::Made { key, .. } | Event::Failed { key, .. } | Event::PassedOver { key, .. } => _ = at_hand.remove(key),
+            _ => (),
+        }
+        at_hand.len() > 1
+    }
 }
 
 /// `250 of 1,000 steps`, `3.1 of 27.4 GiB`, `1.2 of 3.1 GiB checked`; without the total where it is 0.
@@ -101,6 +118,20 @@ pub fn how_far(done: u64, total: u64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_names_its_node_where_two_are_made_at_once() {
+        let [a, b] = ["a", "b"].map(|name| Key::of(&serde_json::json!(name)));
+        let labels = [(a, "train".to_owned()), (b, "ask".to_owned())].into();
+        let lines = Lines { labels, at_hand: Mutex::default(), paint: Paint::none() };
+        let note = || lines.of(&Event::Told { key: a, tick: Tick::Note { text: "a spike".into() } });
+        lines.of(&Event::Started { key: a });
+        assert_eq!(note(), ["         a spike"]);
+        lines.of(&Event::Started { key: b });
+        assert_eq!(note(), ["         train: a spike"]);
+        lines.of(&Event::Made { key: b, seconds: 1.0, bytes: 1 });
+        assert_eq!(note(), ["         a spike"]);
+    }
 
     #[test]
     fn bytes_are_told_as_sizes_and_share_a_unit() {

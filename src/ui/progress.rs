@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::plan::Plan;
 use crate::progress::Tick;
@@ -27,89 +27,104 @@ const RECENT: Duration = Duration::from_secs(20);
 
 pub struct Progress {
     lines: Lines,
-    /// One line that is redrawn; absent where stderr is no terminal.
-    bar: Option<ProgressBar>,
-    state: Mutex<State>,
+    /// A line for each node that is made, redrawn in its place; absent where stderr is no terminal.
+    bars: Option<MultiProgress>,
+    at_hand: Mutex<BTreeMap<Key, AtHand>>,
 }
 
-struct State {
+/// A node that is made.
+struct AtHand {
+    bar: Option<ProgressBar>,
     /// The numbers last told, such as the loss.
     metrics: BTreeMap<String, f64>,
     pace: Pace,
     spoke: Instant,
 }
 
-/// When the node at hand told how far it was, and how far that was.
+/// When a node told how far it was, and how far that was.
 #[derive(Default)]
 struct Pace {
     unit: String,
     told: VecDeque<(Instant, u64)>,
 }
 
-impl State {
-    fn new() -> Self {
-        Self { metrics: BTreeMap::new(), pace: Pace::default(), spoke: Instant::now() }
-    }
-}
-
 impl Progress {
     pub fn new(plan: &Plan, paint: Paint) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::no_length()
-                .with_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("a constant template"));
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
-        Self { lines: Lines::new(plan, paint), bar, state: Mutex::new(State::new()) }
+        let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
+        Self { lines: Lines::new(plan, paint), bars, at_hand: Mutex::default() }
     }
 
     pub fn show(&self, event: &Event) {
-        match (event, &self.bar) {
-            (Event::Started { key }, bar) => {
-                *self.state.lock().expect("no holder panics") = State::new();
-                match bar {
-                    Some(bar) => bar.set_message(self.lines.name(*key).to_owned()),
-                    None => self.print(event),
+        let lines = self.lines.of(event);
+        let mut at_hand = self.at_hand.lock().expect("no holder panics");
+        match event {
+            Event::Started { key } => {
+                let bar = self.bars.as_ref().map(|bars| bar(bars, self.lines.name(*key)));
+                at_hand.insert(*key, AtHand { bar, metrics: BTreeMap::new(), pace: Pace::default(), spoke: Instant::now() });
+                if self.bars.is_some() {
+                    // The bar says it.
+                    return;
                 }
             }
-            (Event::Told { key, tick: Tick::Done { done, total, unit } }, _) => self.how_far(*key, *done, *total, unit),
-            (Event::Told { tick: Tick::Metric { name, value, .. }, .. }, _) => {
-                self.state.lock().expect("no holder panics").metrics.insert(name.clone(), *value);
+            Event::Told { key, tick: Tick::Done { done, total, unit } } => {
+                if let Some(node) = at_hand.get_mut(key) {
+                    node.tell(self.lines.name(*key), *done, *total, unit);
+                }
             }
-            _ => self.print(event),
+            Event::Told { key, tick: Tick::Metric { name, value, .. } } => {
+                if let Some(node) = at_hand.get_mut(key) {
+                    node.metrics.insert(name.clone(), *value);
+                }
+            }
+            Event::Made { key, .. } | Event::Failed { key, .. } | Event::PassedOver { key, .. } => {
+                at_hand.remove(key);
+            }
+            _ => (),
+        }
+        for line in lines {
+            match &self.bars {
+                // Work must not end because nobody listens to how it goes, so a failure is passed over.
+                Some(bars) if !at_hand.is_empty() => _ = bars.println(line),
+                _ => aside(line),
+            }
         }
     }
 
-    /// Takes the bar away; what was printed above it stays.
+    /// Takes the bars away; what was printed above them stays.
     pub fn end(&self) {
+        self.at_hand.lock().expect("no holder panics").clear();
+    }
+}
+
+fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("a constant template");
+    let bar = bars.add(ProgressBar::no_length().with_style(style).with_message(name.to_owned()));
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+impl Drop for AtHand {
+    fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
+}
 
-    fn how_far(&self, key: Key, done: u64, total: u64, unit: &str) {
-        let mut state = self.state.lock().expect("no holder panics");
-        let pace = state.pace.tell(Instant::now(), done, unit);
+impl AtHand {
+    fn tell(&mut self, name: &str, done: u64, total: u64, unit: &str) {
+        let pace = self.pace.tell(Instant::now(), done, unit);
         // On a terminal what is left must not fall off the end of the line.
-        let name = if self.bar.is_some() { elided(self.lines.name(key)) } else { self.lines.name(key).to_owned() };
+        let name = if self.bar.is_some() { elided(name) } else { name.to_owned() };
         let left = pace_and_left(pace, total.saturating_sub(done), unit);
-        let text = format!("{name}  {}{left}{}", how_far(done, total, unit), metrics(&state.metrics));
+        let text = format!("{name}  {}{left}{}", how_far(done, total, unit), metrics(&self.metrics));
         match &self.bar {
             Some(bar) => bar.set_message(text),
-            None if state.spoke.elapsed() >= PLAIN_EVERY => {
-                state.spoke = Instant::now();
+            None if self.spoke.elapsed() >= PLAIN_EVERY => {
+                self.spoke = Instant::now();
                 aside(format!("         {text}"));
             }
             None => (),
-        }
-    }
-
-    fn print(&self, event: &Event) {
-        for line in self.lines.of(event) {
-            match &self.bar {
-                Some(bar) => bar.suspend(|| aside(&line)),
-                None => aside(&line),
-            }
         }
     }
 }

@@ -115,9 +115,14 @@ fn each_setting_changes_the_keys_of_what_it_decides_and_of_what_follows() {
 #[test]
 fn what_belongs_to_the_machine_or_to_words_changes_no_key() {
     let lab = Lab::new();
-    for set in
-        ["machine.device=cuda", "machine.threads=2", "machine.store=elsewhere", "machine.checkpoint_minutes=1", "name=other"]
-    {
+    for set in [
+        "machine.device=cuda",
+        "machine.measure_device=cuda:1",
+        "machine.threads=2",
+        "machine.store=elsewhere",
+        "machine.checkpoint_minutes=1",
+        "name=other",
+    ] {
         assert!(changed(&lab, &[set], &[]).is_empty(), "-S {set}");
     }
     assert!(changed(&lab, &[], &[("PHILIDOR_DEVICE", "cuda:1"), ("PHILIDOR_DATA", "/nowhere")]).is_empty());

@@ -4,6 +4,7 @@
 #[path = "../../benches/archive/mod.rs"]
 mod archive;
 mod bench;
+mod beside;
 mod cache;
 mod compare;
 mod damage;

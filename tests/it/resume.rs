@@ -72,7 +72,7 @@ fn a_training_killed_twice_ends_with_the_same_curve_and_weights_to_the_bit() {
 }
 
 /// Every file of the store that the same work writes again as it was, by its path: not when, where and how fast it was done.
-fn store(lab: &Lab) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn store(lab: &Lab) -> BTreeMap<PathBuf, Vec<u8>> {
     let (root, mut files) = (lab.path("runs/store/v1"), BTreeMap::new());
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {

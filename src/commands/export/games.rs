@@ -25,6 +25,7 @@ pub(super) fn games(file: &std::path::Path, sets: &[String], out: &mut dyn std::
         until: Some(Parse::NAME.to_owned()),
         keep_going: false,
         despite: std::collections::BTreeSet::new(),
+        beside: None,
         stop: &stop,
     };
     let mut workshop = Workshop::new(&session.plan, &store, machine, &stop, provenance::made_by(machine));

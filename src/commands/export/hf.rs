@@ -129,7 +129,8 @@ fn make(wanted: &Wanted, store: &Store, machine: &Machine, paint: Paint) -> Resu
     let key = plan.add(ExportHf { trained, checkpoint: wanted.checkpoint }, &[]).key();
     let stop = AtomicBool::new(false);
     let none = std::collections::BTreeSet::new;
-    let options = Options { wait: Wait::Yes, force: none(), until: None, keep_going: false, despite: none(), stop: &stop };
+    let options =
+        Options { wait: Wait::Yes, force: none(), until: None, keep_going: false, despite: none(), beside: None, stop: &stop };
     let progress = Progress::new(&plan, paint);
     // A failure is told once, where the command ends.
     let tell = |event: &Event| {

@@ -93,6 +93,22 @@ fn a_mirror_is_an_address_or_nothing() {
 }
 
 #[test]
+fn a_second_device_is_named_or_none() {
+    let device = |text: &str| {
+        let folder = asking("").with("philidor.toml", "measure_device = \"cuda:1\"\n");
+        let loaded = load(&folder.request(&[], &[("PHILIDOR_MEASURE_DEVICE", text)]));
+        loaded.unwrap_or_else(|problems| panic!("{problems}")).machine.measure_device
+    };
+    assert_eq!(
+        ["", "cpu", "cuda", "none"].map(device),
+        [Some("cuda:1"), Some("cpu"), Some("cuda"), None].map(|name| name.map(str::to_owned))
+    );
+    let folder = asking("").with("philidor.toml", "measure_device = \"auto\"\n");
+    let problem = folder.problems(&[]);
+    assert!(problem.contains("`machine.measure_device` wants `none`, `cpu`, `cuda` or `cuda:1`, not"), "{problem}");
+}
+
+#[test]
 fn setting_one_of_two_alternatives_unsets_an_inherited_other() {
     let folder =
         asking("measure.snapshots = false\n[train]\nepochs = 2\n[corpus]\nfiles = [\"g.pgn\"]\n").with("experiments/g.pgn", "x");

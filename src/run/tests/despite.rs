@@ -4,9 +4,9 @@ use super::*;
 
 /// A gate, as a stage of its own: it is named by its stage.
 #[derive(Serialize, Deserialize)]
-struct Check {
+pub(super) struct Check {
     /// What it asks for; it refuses `hard`.
-    asks: String,
+    pub(super) asks: String,
 }
 
 impl Stage for Check {
@@ -43,7 +43,7 @@ fn ungated(beside: &str) -> Plan {
     plan
 }
 
-fn strict(node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)) -> Result<MadeBy> {
+pub(super) fn strict(node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)) -> Result<MadeBy> {
     if node.label == "check hard" {
         return Err(Fixable::refused("too hard").hint("ask for less").into());
     }
@@ -51,13 +51,13 @@ fn strict(node: &Node, out: &Path, tell: &(dyn Fn(Tick) + Sync)) -> Result<MadeB
 }
 
 /// What an artifact was made despite.
-fn despite_of(plan: &Plan, store: &Store, label: &str) -> Vec<String> {
+pub(super) fn despite_of(plan: &Plan, store: &Store, label: &str) -> Vec<String> {
     let node = plan.nodes.iter().find(|node| node.label == label).expect("in the plan");
     let manifest = store.manifest(&node.stage, node.key).expect("made");
     manifest.made_by.despite.iter().map(|refusal| format!("{}: {}", refusal.gate, refusal.message)).collect()
 }
 
-fn store() -> (tempfile::TempDir, Store) {
+pub(super) fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().expect("a folder");
     let store = Store::new(dir.path()).expect("a store");
     (dir, store)
