@@ -20,7 +20,7 @@ fn plan(lab: &Lab, arguments: &[&str]) -> Vec<(String, String)> {
 #[test]
 fn the_keys_of_all_committed_experiments_are_pinned() {
     let lab = Lab::new();
-    for name in ["quickstart", "temperature", "first-month", "run1", "run2"] {
+    for name in ["quickstart", "temperature", "size-sweep", "first-month", "run1", "run2"] {
         let file = repository().join(format!("experiments/{name}.toml"));
         let mut text = String::new();
         for (label, key) in plan(&lab, &[&file.to_string_lossy()]) {
