@@ -5,6 +5,7 @@
 mod archive;
 mod bench;
 mod cache;
+mod cost;
 mod damage;
 mod despite;
 mod download;
