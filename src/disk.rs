@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use fs_err as fs;
 
 /// The extension of a file that is being written, and that nobody reads: a process killed meanwhile leaves it behind.
@@ -50,6 +50,14 @@ pub fn is_unfinished(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == UNFINISHED)
 }
 
+/// BLAKE3 of a file's content, in hexadecimal. It is read and not mapped: a mapped file of gigabytes would count as memory of
+/// this process.
+pub fn blake3_of(path: &Path) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(fs::File::open(path)?).with_context(|| format!("hashing `{}`", path.display()))?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
 /// Bytes that may still be written where `path` lies, which must exist; `None` where the system does not tell.
 #[expect(unsafe_code, reason = "the standard library does not tell the free space of a file system")]
 pub fn free_bytes(path: &Path) -> Option<u64> {
@@ -76,6 +84,15 @@ mod tests {
         assert_eq!(refused.expect_err("it was refused").to_string(), "no room");
         assert_eq!(fs::read(&path).expect("it is there"), b"old");
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn the_digest_of_a_file_is_that_of_its_content() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a");
+        fs::write(&path, b"moves").expect("there is room");
+        assert_eq!(blake3_of(&path).expect("it is there"), blake3::hash(b"moves").to_hex().to_string());
+        assert!(blake3_of(&dir.path().join("b")).is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::growth;
+use crate::passes::Count;
 use crate::plan::{Cost, Node, artifacts};
 use crate::store::{MadeBy, Manifest, State, Store};
 
@@ -33,6 +34,8 @@ pub struct Rates<'a> {
     pub device: &'a str,
     /// Bytes per second over the network, as they came last.
     pub network: Option<f64>,
+    /// What trainings [reached](reached) on the device.
+    pub flops_per_second: Option<f64>,
 }
 
 /// What an estimate stands on.
@@ -40,6 +43,9 @@ pub struct Rates<'a> {
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     History,
+    /// FLOPs, at the rate that other work reached on the device.
+    Rate,
+    /// FLOPs, at the rate that is assumed of the device.
     Flops,
     /// Bytes over the network, at the rate that is assumed of it.
     Network,
@@ -51,15 +57,23 @@ pub struct Estimate {
     pub basis: Basis,
 }
 
-/// The time that the rest of a node takes; `None` where there is nothing to tell it from.
-pub fn seconds(node: &Node, state: &State, store: &Store, rates: Rates) -> Option<Estimate> {
-    let left = match state {
-        State::Kept => return Some(Estimate { seconds: 0.0, basis: Basis::History }),
+/// The share of a node's work that is left.
+pub fn left(node: &Node, state: &State, store: &Store) -> f64 {
+    match state {
+        State::Kept => 0.0,
         State::Resumable(resume) if resume.total > 0 => 1.0 - resume.done.min(resume.total) as f64 / resume.total as f64,
         State::Resumable(_) | State::Absent => {
             growth::start(node, store).map_or(1.0, |start| 1.0 - start.size as f64 / start.of as f64)
         }
-    };
+    }
+}
+
+/// The time that the rest of a node takes; `None` where there is nothing to tell it from.
+pub fn seconds(node: &Node, state: &State, store: &Store, rates: Rates) -> Option<Estimate> {
+    if *state == State::Kept {
+        return Some(Estimate { seconds: 0.0, basis: Basis::History });
+    }
+    let left = left(node, state, store);
     if node.cost.input_bytes > 0 {
         // What came before, over this network or out of a folder, tells less than how fast the network was last.
         let basis = if rates.network.is_some() { Basis::History } else { Basis::Network };
@@ -67,12 +81,34 @@ pub fn seconds(node: &Node, state: &State, store: &Store, rates: Rates) -> Optio
         return Some(Estimate { seconds: node.cost.input_bytes as f64 * left / rate, basis });
     }
     let mut past = store.manifests(&node.stage);
-    past.retain(|made| tells_of(&made.made_by, rates.device));
+    past.retain(|made| tells_of(&made.made_by, rates.device) && node.is_of_the_variant(&made.made_of));
     if let Some(seconds) = from_history(node, &past) {
         return Some(Estimate { seconds: seconds * left, basis: Basis::History });
     }
-    let rate = assumed(rates.device).flops_per_second;
-    (node.cost.flops > 0.0).then(|| Estimate { seconds: node.cost.flops / rate * left, basis: Basis::Flops })
+    let flops = node.passes.as_ref().and_then(|passes| passes.flops).unwrap_or(node.cost.flops);
+    let (rate, basis) = rate(node, rates)?;
+    (flops > 0.0).then(|| Estimate { seconds: flops / rate * left, basis })
+}
+
+/// The rate of a node of a kind that was never timed here; none where no rate tells of it.
+fn rate(node: &Node, rates: Rates) -> Option<(f64, Basis)> {
+    let assumed = (assumed(rates.device).flops_per_second, Basis::Flops);
+    let reached = rates.flops_per_second.filter(|rate| *rate > 0.0).map(|rate| (rate, Basis::Rate));
+    match &node.passes {
+        // A token that waits for the one before it takes as long as memory does, whatever the FLOPs.
+        Some(passes) if passes.generated != Count::NONE => None,
+        // What a device is assumed to do in a training says too little of how a model is asked.
+        Some(passes) if !passes.learns && !passes.is_none() => reached,
+        _ => Some(reached.unwrap_or(assumed)),
+    }
+}
+
+/// The FLOPs per second that kept nodes of a stage reached on a device, over all of them; none where none is kept.
+pub fn reached(stage: &str, store: &Store, device: &str) -> Option<f64> {
+    let mut past = store.manifests(stage);
+    past.retain(|made| tells_of(&made.made_by, device) && made.made_by.cost.flops > 0.0 && made.made_by.seconds > 0.0);
+    let sum = |of: fn(&MadeBy) -> f64| past.iter().map(|made| of(&made.made_by)).sum::<f64>();
+    (!past.is_empty()).then(|| sum(|made| made.cost.flops) / sum(|made| made.seconds))
 }
 
 /// Whether the time that something took tells of the time on a device: a GPU says nothing of the CPU. What needs no libtorch
@@ -126,6 +162,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::passes::Passes;
     use crate::store::{Key, Resume};
 
     fn node(with: &Value, cost: Cost) -> Node {
@@ -187,7 +224,7 @@ mod tests {
         let store = Store::new(dir.path()).expect("a store");
         let node = node(&json!({}), flops(8e12));
         let half = State::Resumable(Resume { done: 5, total: 10, unit: "steps".into() });
-        let rates = |device| Rates { device, network: None };
+        let rates = |device| Rates { device, network: None, flops_per_second: None };
         let seconds = |state, device| seconds(&node, state, &store, rates(device)).expect("it has FLOPs");
         assert_eq!(seconds(&State::Absent, "cpu"), Estimate { seconds: 40.0, basis: Basis::Flops });
         assert_eq!(seconds(&half, "cpu").seconds, 20.0);
@@ -203,8 +240,56 @@ mod tests {
         let store = Store::new(dir.path()).expect("a store");
         let month = node(&json!({}), Cost { input_bytes: 100_000_000, ..Cost::default() });
         let half = State::Resumable(Resume { done: 5, total: 10, unit: "bytes".into() });
-        let seconds = |state, network| seconds(&month, state, &store, Rates { device: "cpu", network });
+        let seconds = |state, network| seconds(&month, state, &store, Rates { device: "cpu", network, flops_per_second: None });
         assert_eq!(seconds(&State::Absent, Some(1e6)), Some(Estimate { seconds: 100.0, basis: Basis::History }));
         assert_eq!(seconds(&half, None), Some(Estimate { seconds: 2.5, basis: Basis::Network }));
+    }
+    #[test]
+    fn work_of_one_variant_tells_nothing_of_another() {
+        let of = |metric: &Value| json!({ "metric": metric });
+        let [legality, games, loss] = [json!({ "legality": { "n": 5 } }), json!({ "games": { "n": 5 } }), json!("loss")];
+        let past = [&legality, &games, &loss].map(|metric| made(&of(metric), flops(1.0), 1.0).made_of);
+        for (at, metric) in [legality, games, loss].iter().enumerate() {
+            let node = Node { variant: "/with/metric".to_owned(), ..node(&of(metric), flops(1.0)) };
+            let kin: Vec<usize> = (0..3).filter(|&other| node.is_of_the_variant(&past[other])).collect();
+            assert_eq!(kin, [at]);
+            assert!(past.iter().all(|made_of| Node { variant: String::new(), ..node.clone() }.is_of_the_variant(made_of)));
+        }
+    }
+
+    #[test]
+    fn a_measure_goes_by_what_trainings_reached_here_and_by_nothing_that_is_assumed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::new(dir.path()).expect("a store");
+        let asking = |passes| Node { passes: Some(passes), ..node(&json!({}), flops(8e12)) };
+        let seconds = |node: &Node, flops_per_second| {
+            seconds(node, &State::Absent, &store, Rates { device: "cpu", network: None, flops_per_second })
+        };
+        let ask = Passes::reading("ask", Some(Count::at_most(100)));
+        assert_eq!(seconds(&asking(ask.clone()), None), None);
+        assert_eq!(seconds(&asking(ask.clone()), Some(4e12)), Some(Estimate { seconds: 2.0, basis: Basis::Rate }));
+        // Counted exactly, it is less.
+        assert_eq!(seconds(&asking(Passes { flops: Some(2e12), ..ask.clone() }), Some(4e12)).map(|told| told.seconds), Some(0.5));
+        let games = Passes { generated: Count::at_most(50), ..ask };
+        assert_eq!(seconds(&asking(games), Some(4e12)), None, "one token after another");
+        let training = Passes::learning("train", Some(Count::exactly(100)));
+        assert_eq!(seconds(&asking(training), None).map(|told| told.basis), Some(Basis::Flops));
+        assert!(seconds(&asking(Passes::reading("judge", Some(Count::NONE))), None).is_some(), "no passes of its own");
+    }
+
+    #[test]
+    fn the_rate_that_was_reached_is_that_of_all_kept_work_on_the_device() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::new(dir.path()).expect("a store");
+        assert_eq!(reached("measured", &store, "cpu"), None);
+        for (name, device, seconds) in [("a", "cpu", 1.0), ("b", "cpu", 3.0), ("c", "cuda:0", 0.5)] {
+            let mut manifest = made(&json!({ "name": name }), flops(2e12), seconds);
+            manifest.made_by = MadeBy { device: device.into(), libtorch: "2".into(), ..manifest.made_by };
+            let folder = store.dir("measured", manifest.key);
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::fs::write(folder.join("manifest.json"), serde_json::to_vec(&manifest).expect("JSON")).expect("written");
+        }
+        assert_eq!(reached("measured", &store, "cpu"), Some(1e12));
+        assert_eq!(reached("measured", &store, "cuda"), Some(4e12));
     }
 }

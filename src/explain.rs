@@ -31,13 +31,14 @@ pub enum Why {
     Inputs { from: Key, inputs: Vec<String> },
 }
 
-/// Why `node` must be made. `before` is the last plan of the same experiment, where there was one: the node
-/// of the same label in it is the fairest to compare with; else the nearest artifact of the stage is taken.
+/// Why `node` must be made. `before` is the last plan of the same experiment, where there was one: the node of the same label in
+/// it is the fairest to compare with; else the nearest of its kind whose place it takes; else the nearest artifact of the stage.
 pub fn why(node: &Node, plan: &Plan, before: &[Node], store: &Store) -> Why {
     if let Some(damage) = store.damage(&node.stage, node.key) {
         return Why::Damaged { damage };
     }
     let last = before.iter().find(|old| old.label == node.label && old.key != node.key && shares_a_point(old, node));
+    let last = last.or_else(|| replaced(node, plan, before));
     let (from, made_of) = match last {
         Some(old) => (old.key, old.manifest.clone()),
         None => match nearest(node, &store.manifests(&node.stage)) {
@@ -59,6 +60,21 @@ pub fn why(node: &Node, plan: &Plan, before: &[Node], store: &Store) -> Why {
 
 fn shares_a_point(old: &Node, node: &Node) -> bool {
     old.points.iter().any(|point| node.points.contains(point))
+}
+
+/// The node of the last plan that is no longer wanted and whose own settings, beside its inputs, differ in the fewest fields. One
+/// that is alike in less than half of them is no kin.
+fn replaced<'a>(node: &Node, plan: &Plan, before: &'a [Node]) -> Option<&'a Node> {
+    let own = |old: &Node| changes(&old.manifest, &node.manifest, &[]).iter().filter(|change| input_of(change).is_none()).count();
+    let fields = leaves(&node.manifest["with"]).saturating_sub(node.reads.len());
+    let is_kin = |old: &&Node| old.stage == node.stage && node.is_of_the_variant(&old.manifest) && shares_a_point(old, node);
+    before
+        .iter()
+        .filter(|old| is_kin(old) && plan.node(old.key).is_none())
+        .map(|old| (own(old), old))
+        .filter(|(distance, _)| 2 * distance <= fields)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, old)| old)
 }
 
 /// The artifact of the same inputs that differs in the fewest fields; the newest of equals. One that is alike in less than
@@ -83,7 +99,10 @@ fn leaves(value: &Value) -> usize {
 
 /// The key of the input that now stands in the field, where the field is an input.
 fn input_of(change: &Change) -> Option<Key> {
-    change.field.ends_with("artifact").then(|| change.after.as_ref()?.as_str().and_then(Key::parse))?
+    let after = change.after.as_ref()?;
+    // A field that was not there is told as a whole.
+    let mark = after.get("artifact").or_else(|| change.field.ends_with("artifact").then_some(after));
+    mark?.as_str().and_then(Key::parse)
 }
 
 /// The leaves that differ between two manifests, in order of field.
@@ -214,5 +233,39 @@ mod tests {
         assert_eq!(of(&more, 1, &before.nodes), inputs);
         // What changed itself is told, even where its inputs changed too.
         assert!(matches!(of(&plan(200, 0.2), 1, &before.nodes), Why::Changed { changes, .. } if changes.len() == 1));
+    }
+
+    #[test]
+    fn a_node_whose_label_changed_with_a_setting_is_compared_with_the_one_whose_place_it_takes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::new(dir.path()).expect("a store");
+        let measured = |asked: &str, metric: &str, temperature: f64| {
+            let settings = json!({ "positions": 60, "temperature": temperature, "seed": 3 });
+            let with = json!({ "asked": { "artifact": Key::of(&json!(asked)) }, "metric": { metric: settings } });
+            let (node, variant) = (node("evaluate", &with), "/with/metric".to_owned());
+            Node { label: format!("{metric} T={temperature}"), reads: artifacts(&node.manifest), variant, ..node }
+        };
+        let before = [measured("one", "dense", 1.0), measured("one", "legality", 1.0), measured("one", "legality", 0.6)];
+        let mut plan = Plan::default();
+        plan.nodes = vec![measured("two", "legality", 0.8), measured("one", "legality", 0.6)];
+        let Why::Changed { from, changes } = why(&plan.nodes[0], &plan, &before, &store) else { panic!("it takes a place") };
+        assert_eq!(from, before[1].key, "that at 0.6 is still wanted");
+        assert_eq!(changes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["metric.legality.temperature: 1.0 -> 0.8"]);
+        // Nothing of its kind was there.
+        plan.nodes = vec![measured("two", "mass", 0.8)];
+        assert_eq!(why(&plan.nodes[0], &plan, &before, &store), Why::New);
+    }
+
+    #[test]
+    fn an_input_that_was_not_there_before_is_told_by_its_label() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::new(dir.path()).expect("a store");
+        let answers = node("answers", &json!({ "positions": 60 }));
+        let of = |with: Value| node("judged", &with);
+        let before = [of(json!({ "positions": 60 }))];
+        let mut plan = Plan::default();
+        plan.nodes = vec![answers.clone(), of(json!({ "positions": 60, "asked": { "artifact": answers.key } }))];
+        let inputs = Why::Inputs { from: before[0].key, inputs: vec!["answers".to_owned()] };
+        assert_eq!(why(&plan.nodes[1], &plan, &before, &store), inputs);
     }
 }

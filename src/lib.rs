@@ -16,6 +16,7 @@ pub mod experiment;
 pub mod explain;
 pub mod growth;
 pub mod key;
+pub mod passes;
 pub mod plan;
 pub mod provenance;
 pub mod report;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::machine::Machine;
+use crate::passes::Passes;
 use crate::progress::Progress;
 use crate::ranks::Ranks;
 pub use crate::store::Cost;
@@ -25,6 +26,9 @@ pub trait Stage: Serialize + DeserializeOwned + 'static {
     const VERSION: u32;
     /// Whether a second try may start from the files of the first.
     const RESUMES: bool = false;
+    /// The JSON pointer, in the manifest, of the field whose variant sets unlike work apart: the time of one variant tells
+    /// nothing of another.
+    const VARIANT: &'static str = "";
     type Output: Artifact;
 
     /// Writes the artifact's files into `out`, and reads only what [`Cx::open`] opens.
@@ -33,6 +37,11 @@ pub trait Stage: Serialize + DeserializeOwned + 'static {
     /// What the work takes, as far as the settings tell; `plan` turns it into time.
     fn cost(&self) -> Cost {
         Cost::default()
+    }
+
+    /// What passes through a model for it, as far as the settings tell; nothing by default.
+    fn passes(&self) -> Option<Passes> {
+        None
     }
 
     /// How nodes like this one may begin where smaller ones ended; none do by default.
@@ -145,12 +154,27 @@ pub struct Node {
     /// Not in the key: what comes of the piece comes of the whole.
     #[serde(default)]
     pub piece: Option<Piece>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<Passes>,
+    /// [`Stage::VARIANT`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
 }
 
 impl Node {
     /// The node's place in a store.
     pub fn slot(&self) -> Slot<'_> {
         Slot { stage: &self.stage, key: self.key, label: &self.label, resumes: self.resumes }
+    }
+
+    /// Whether the manifest of a node of this stage is of the same [variant](Stage::VARIANT).
+    pub fn is_of_the_variant(&self, manifest: &Value) -> bool {
+        let variant = |manifest: &Value| match manifest.pointer(&self.variant) {
+            Some(Value::Object(fields)) => fields.keys().next().cloned(),
+            Some(Value::String(name)) => Some(name.clone()),
+            _ => None,
+        };
+        self.variant.is_empty() || variant(&self.manifest) == variant(manifest)
     }
 }
 
@@ -200,6 +224,8 @@ impl Plan {
                 cost: stage.cost(),
                 growth: stage.growth(),
                 piece: stage.piece(),
+                passes: stage.passes(),
+                variant: S::VARIANT.to_owned(),
             });
         }
         Handle { key, made: PhantomData }

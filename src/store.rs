@@ -16,7 +16,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::disk::{is_unfinished, sync_dir, write_whole};
+use crate::disk::{blake3_of, is_unfinished, sync_dir, write_whole};
 use crate::error::{Exit, Fixable};
 pub use crate::key::Key;
 use crate::progress::Measured;
@@ -387,10 +387,7 @@ fn digest_files(root: &Path, dir: &Path, files: &mut BTreeMap<String, FileDigest
 }
 
 fn digest(path: &Path) -> Result<FileDigest> {
-    let file = fs::File::open(path)?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(&file).with_context(|| format!("hashing `{}`", path.display()))?;
-    Ok(FileDigest { bytes: file.metadata()?.len(), blake3: hasher.finalize().to_hex().to_string() })
+    Ok(FileDigest { bytes: fs::metadata(path)?.len(), blake3: blake3_of(path)? })
 }
 
 mod pieces;

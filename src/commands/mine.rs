@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use signal_hook::consts::SIGINT;
 
 use crate::arena::mine;
 use crate::cli::MineArgs;
-use crate::commands::session;
-use crate::error::Exit;
+use crate::commands::{session, stop};
 use crate::experiment;
 use crate::progress::{Progress, Tick};
 use crate::text::{bytes, plural, thousands};
@@ -25,9 +21,7 @@ pub fn mine(args: &MineArgs, paint: Paint) -> Result<()> {
     let config = experiment::mine::load(&args.file)?;
     let machine = session::machine()?;
     let out = args.out.clone().unwrap_or_else(|| beside(&args.file));
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = stop::on_signals()?;
 
     let bar = if std::io::stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos} of {len} games, {eta} left")?);

@@ -1,5 +1,7 @@
 //! `philidor plan`: what a run would make, why, and how long it takes. Makes nothing.
 
+mod tokens;
+
 use std::io::Write as _;
 
 use anyhow::Result;
@@ -13,8 +15,10 @@ use crate::experiment::Show;
 use crate::explain::{self, Why};
 use crate::growth::{self, Smaller, Start};
 use crate::machine::Machine;
-use crate::plan::Node;
+use crate::plan::{Node, Stage as _};
 use crate::stages::fetch::sizes;
+use crate::stages::passes;
+use crate::stages::train::Train;
 use crate::store::{Resume, State};
 use crate::text::{bytes, duration, plural, si, thousands};
 use crate::ui::lines::how_far;
@@ -36,14 +40,17 @@ pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
             let them = plural("month", outside.unknown as u64);
             aside(format!("note: the size of {them} is not known: {}", unknown(&session.loaded.machine)));
         }
-        let rates = Rates { device: &session.loaded.machine.device, network: outside.bytes_per_second };
+        passes::learn(&mut session.plan, &session.store, &session.loaded.machine);
+        let device = &session.loaded.machine.device;
+        let flops_per_second = estimate::reached(Train::NAME, &session.store, device);
+        let rates = Rates { device, network: outside.bytes_per_second, flops_per_second };
         let mut lines: Vec<Line> = session.plan.nodes.iter().map(|node| Line::of(node, &session, rates)).collect();
         beside::tell(&mut lines, &session, rates);
         left |= lines.iter().any(|line| line.state != State::Kept);
         if args.json {
             documents.push(document(&session, &lines));
         } else {
-            show(&session, &lines, args.all, paint)?;
+            show(&session, &lines, rates, args.all, paint)?;
         }
     }
     if args.json {
@@ -92,8 +99,8 @@ impl<'a> Line<'a> {
 /// A plan longer than this is told with like nodes in one line, unless all are asked for.
 const LONG: usize = 80;
 
-fn show(session: &Session, lines: &[Line], all: bool, paint: Paint) -> Result<()> {
-    answer(headline(session, lines, paint))?;
+fn show(session: &Session, lines: &[Line], rates: Rates, all: bool, paint: Paint) -> Result<()> {
+    answer(headline(session, lines, rates, paint))?;
     let fold = lines.len() > LONG && !all;
     let width = lines.iter().map(|line| line.node.label.len()).max().unwrap_or(0).min(48);
     let mut rest: Vec<&Line> = lines.iter().collect();
@@ -111,10 +118,23 @@ fn show(session: &Session, lines: &[Line], all: bool, paint: Paint) -> Result<()
         };
         answer(told)?;
     }
+    for told in tokens::lines(&tokens::groups(&asked(session, lines)), paint) {
+        answer(told)?;
+    }
     if fold {
         aside("\nhint: --all tells of each node");
     }
     Ok(())
+}
+
+/// What is left to be asked of models.
+fn asked<'a>(session: &Session, lines: &[Line<'a>]) -> Vec<tokens::Asked<'a>> {
+    let asked = |line: &Line<'a>| {
+        let left = estimate::left(line.node, &line.state, &session.store);
+        let passes = line.node.passes.as_ref().filter(|_| line.state != State::Kept)?;
+        Some(tokens::Asked { passes, left, seconds: line.estimate.map(|estimate| estimate.seconds) })
+    };
+    lines.iter().filter_map(asked).collect()
 }
 
 fn line(line: &Line, session: &Session, label: &str, takes: &str, paint: Paint) -> String {
@@ -135,7 +155,7 @@ fn line(line: &Line, session: &Session, label: &str, takes: &str, paint: Paint) 
     }
 }
 
-fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
+fn headline(session: &Session, lines: &[Line], rates: Rates, paint: Paint) -> String {
     let to_make: Vec<&Line> = lines.iter().filter(|line| line.state != State::Kept).collect();
     let nodes = plural("node", lines.len() as u64);
     let points = if session.loaded.points.len() > 1 {
@@ -151,8 +171,11 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     let seconds: f64 = known.iter().map(|estimate| estimate.seconds).sum();
     let has = |basis| known.iter().any(|estimate| estimate.basis == basis);
     let mut sources = Vec::new();
-    if has(Basis::History) || !(has(Basis::Flops) || has(Basis::Network)) {
+    if has(Basis::History) || !(has(Basis::Rate) || has(Basis::Flops) || has(Basis::Network)) {
         sources.push("from history".to_owned());
+    }
+    if let Some(rate) = rates.flops_per_second.filter(|_| has(Basis::Rate)) {
+        sources.push(format!("from FLOPs at {}FLOP/s, as trainings reached here", si(rate)));
     }
     if has(Basis::Flops) {
         let rate = estimate::assumed(&session.loaded.machine.device);
@@ -177,7 +200,8 @@ fn headline(session: &Session, lines: &[Line], paint: Paint) -> String {
     }
     let device = to_make.iter().map(|line| line.node.cost.device_bytes).max().unwrap_or(0);
     if device > 0 {
-        parts.push(format!("about {} of device memory", bytes(device)));
+        let of = if session.loaded.machine.device.starts_with("cuda") { "device memory" } else { "memory" };
+        parts.push(format!("about {} of {of}", bytes(device)));
     }
     parts.join(", ")
 }
@@ -215,9 +239,13 @@ pub fn origin(change: &explain::Change, session: &Session) -> String {
     place.map_or_else(String::new, |place| format!(" ({place})"))
 }
 
+/// Nothing where it is as good as nothing, or nothing tells of it.
 fn takes(seconds: f64) -> String {
-    format!("  ~{}", duration(seconds))
+    if seconds < NO_TIME { String::new() } else { format!("  ~{}", duration(seconds)) }
 }
+
+/// Seconds that are not told, such as those of reading a table of answers.
+const NO_TIME: f64 = 1e-6;
 
 fn document(session: &Session, lines: &[Line]) -> serde_json::Value {
     let nodes: Vec<_> = lines
@@ -230,10 +258,13 @@ fn document(session: &Session, lines: &[Line]) -> serde_json::Value {
             };
             json!({ "key": line.node.key, "stage": line.node.stage, "label": line.node.label, "points": line.node.points, "state": state,
                     "resume": resume, "begins": growth::start(line.node, &session.store).filter(|_| line.state == State::Absent), "why": line.why,
-                    "beside": line.beside.map(|(of, device)| json!({ "key": of.key, "device": device })), "estimate": line.estimate, "cost": line.node.cost })
+                    "beside": line.beside.map(|(of, device)| json!({ "key": of.key, "device": device })), "estimate": line.estimate, "cost": line.node.cost,
+                    "passes": line.node.passes })
         })
         .collect();
-    json!({ "name": session.loaded.name(), "points": session.loaded.points.iter().map(|point| &point.point).collect::<Vec<_>>(), "nodes": nodes })
+    let groups = tokens::groups(&asked(session, lines));
+    json!({ "name": session.loaded.name(), "points": session.loaded.points.iter().map(|point| &point.point).collect::<Vec<_>>(), "nodes": nodes,
+            "measuring": tokens::document(&groups, false), "training": tokens::document(&groups, true) })
 }
 
 mod beside;

@@ -23,7 +23,7 @@ fn told(args: &PowerArgs) -> Result<(String, Value), Fixable> {
         PowerArgs { share: Some(share), within: Some(within), n: None, from: None, .. } => know(share, within),
         PowerArgs { share: Some(share), within: None, n: Some(n), from: None, .. } => Ok(known(share, n)),
         PowerArgs { from: Some(from), to: Some(to), n: None, .. } => tell(from, to),
-        PowerArgs { from: Some(from), to: Some(to), n: Some(n), .. } => Ok(told_apart(from, to, n)),
+        PowerArgs { from: Some(from), to: Some(to), n: Some(n), .. } => told_apart(from, to, n),
         _ => Err(Fixable::usage("no question that has an answer")
             .hint("ask with --share 0.98 --within 0.002, with --share 0.98 --n 20000, or with --from 0.9786 --to 0.9885")),
     }
@@ -54,10 +54,7 @@ fn known(share: f64, n: u64) -> (String, Value) {
 }
 
 fn tell(from: f64, to: f64) -> Result<(String, Value), Fixable> {
-    let n = to_tell(from, to).ok_or_else(|| {
-        Fixable::usage(format!("`{from}` and `{to}` cannot be told apart by any sample that could be drawn"))
-            .hint("take shares that differ by more")
-    })?;
+    let n = to_tell(from, to).ok_or_else(|| alike(from, to))?;
     let said = format!(
         "To tell {} from {} takes {} observations of each (two-sided test of two independent shares at 5 %, found in {} of trials).",
         exact(from),
@@ -68,7 +65,13 @@ fn tell(from: f64, to: f64) -> Result<(String, Value), Fixable> {
     Ok((said, json!({ "schema": 1, "from": from, "to": to, "n": n, "power": POWER, "method": METHOD })))
 }
 
-fn told_apart(from: f64, to: f64, n: u64) -> (String, Value) {
+fn alike(from: f64, to: f64) -> Fixable {
+    Fixable::usage(format!("`{from}` and `{to}` cannot be told apart by any sample that could be drawn"))
+        .hint("take shares that differ by more")
+}
+
+fn told_apart(from: f64, to: f64, n: u64) -> Result<(String, Value), Fixable> {
+    to_tell(from, to).ok_or_else(|| alike(from, to))?;
     let power = power_of(from, to, n);
     let said = format!(
         "By {} observations of each, {} is told from {} in {} of trials (two-sided test of two independent shares at 5 %).",
@@ -77,7 +80,7 @@ fn told_apart(from: f64, to: f64, n: u64) -> (String, Value) {
         exact(to),
         if power > 0.999 { "more than 99.9 %".to_owned() } else { percent(power, 1) },
     );
-    (said, json!({ "schema": 1, "from": from, "to": to, "n": n, "power": power, "method": METHOD }))
+    Ok((said, json!({ "schema": 1, "from": from, "to": to, "n": n, "power": power, "method": METHOD })))
 }
 
 const METHOD: &str = "two independent shares, normal, two-sided 5 %";
@@ -120,7 +123,12 @@ mod tests {
 
     #[test]
     fn what_is_no_question_is_refused_with_those_that_are() {
-        for question in [asked(Some(0.98), None, None, None, None), asked(None, None, None, Some(0.5), Some(0.5))] {
+        let half = Some(0.5);
+        for question in [
+            asked(Some(0.98), None, None, None, None),
+            asked(None, None, None, half, half),
+            asked(None, None, Some(9), half, half),
+        ] {
             let error = told(&question).expect_err("no answer");
             assert!(error.hint.is_some(), "{error}");
         }

@@ -1,15 +1,14 @@
 //! `philidor run`: makes what is not kept, tells what happens, and writes the report.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::cli::RunArgs;
 use crate::commands::session::{self, Session};
+use crate::commands::stop;
 use crate::error::Exit;
 use crate::experiment::Show;
 use crate::plan::{Node, Stage as _};
@@ -30,7 +29,7 @@ use crate::ui::say::{answer, aside};
 use crate::worker::Worker;
 
 pub fn run(args: &RunArgs, paint: Paint) -> Result<Option<Exit>> {
-    let stop = stop_on_signals()?;
+    let stop = stop::on_signals()?;
     let mut documents = Vec::new();
     let (mut exit, mut printed) = (None, Ok(()));
     for file in &args.asked.files {
@@ -262,16 +261,6 @@ fn summary(session: &Session, done: &Run, seconds: f64, paint: Paint) -> String 
         parts.push(format!("{left} left"));
     }
     format!("{}: {}, in {}", paint.bold(session.loaded.name()), parts.join(", "), duration(seconds))
-}
-
-/// The first signal asks to save and stop; the second ends the program at once.
-fn stop_on_signals() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
 }
 
 fn command_line(file: &Path, args: &RunArgs) -> String {

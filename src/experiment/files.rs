@@ -91,11 +91,7 @@ impl Files {
         if let Some(known) = remembered.get(&key).filter(|known| (known.bytes, known.changed_ns) == (bytes, changed_ns)) {
             return Ok(known.blake3.clone());
         }
-        let mut hasher = blake3::Hasher::new();
-        let file = fs::File::open(path).map_err(|error| error.to_string())?;
-        // Read and not mapped: a mapped file of gigabytes would count as memory of this process.
-        hasher.update_reader(file).map_err(|error| format!("reading `{}`: {error}", path.display()))?;
-        let blake3 = hasher.finalize().to_hex().to_string();
+        let blake3 = disk::blake3_of(path).map_err(|error| format!("{error:#}"))?;
         if bytes >= self.worth_remembering_bytes {
             remembered.insert(key, Remembered { bytes, changed_ns, blake3: blake3.clone() });
             self.remember(&remembered);

@@ -70,6 +70,10 @@ impl Predictor for Decoder {
             [inputs, targets].map(|tokens| Tensor::from_slice(&tokens).view([b as i64, t as i64]).to_device(self.device()));
         Ok(Vec::try_from(no_grad(|| self.row_losses(&inputs_bt, &targets_bt)).to_device(Device::Cpu))?)
     }
+
+    fn decoder(&self) -> Option<&Decoder> {
+        Some(self)
+    }
 }
 
 /// Tokens that a session is reckoned to grow to.

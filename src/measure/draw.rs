@@ -24,6 +24,9 @@ pub enum Draw {
     EveryPly { games: u32, seed: u64 },
 }
 
+/// A position, and the rule that it was looked for by, if any.
+pub(super) type Place = (Position, Option<Rule>);
+
 /// A position as the model meets it.
 #[derive(Clone, Debug)]
 pub(super) struct Met {
@@ -70,9 +73,15 @@ pub fn together(asked: impl Iterator<Item = (Draw, Option<f64>)>) -> Vec<(Draw, 
     wanted
 }
 
-/// The positions of a draw in its own order, and how many games were looked through for them.
+/// The positions of a draw in its own order as a model meets them, and how many games were looked through for them.
 pub(super) fn drawn(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<(Vec<Met>, u64)> {
-    let (places, scanned): (Vec<(Position, Option<Rule>)>, u64) = match draw {
+    let (places, scanned) = places(games, draw, progress)?;
+    Ok((meet(games, &places, progress)?, scanned))
+}
+
+/// The positions of a draw in its own order, with the rule that each was looked for by, and how many games were looked through.
+pub(super) fn places(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<(Vec<Place>, u64)> {
+    Ok(match draw {
         Draw::Anywhere { positions, seed } => {
             let drawn = positions::draw(games, seed, positions)?;
             let n = drawn.len() as u64;
@@ -88,12 +97,11 @@ pub(super) fn drawn(games: &ValidationGames, draw: Draw, progress: &Progress) ->
             let plies = |&game: &usize| (0..games.game(game).len()).map(move |cut| (Position { game, cut }, None));
             (taken.iter().flat_map(plies).collect(), taken.len() as u64)
         }
-    };
-    Ok((meet(games, &places, progress)?, scanned))
+    })
 }
 
 /// Plays each game once, however many of its positions are asked for.
-pub(super) fn meet(games: &ValidationGames, places: &[(Position, Option<Rule>)], progress: &Progress) -> Result<Vec<Met>> {
+pub(super) fn meet(games: &ValidationGames, places: &[Place], progress: &Progress) -> Result<Vec<Met>> {
     let mut by_game = BTreeMap::<usize, Vec<usize>>::new();
     for (item, (at, _)) in places.iter().enumerate() {
         by_game.entry(at.game).or_default().push(item);

@@ -25,7 +25,7 @@ pub(super) const DRAWN: &str = "games from the start by seed and index, at most 
      in an order by seed, at most 20000";
 
 /// Longest game, in plies.
-const LIMIT: usize = 250;
+pub(super) const LIMIT: usize = 250;
 
 /// No game is longer: the rules end it 75 moves after the last capture or pawn's move.
 const LONGEST: f64 = 17_697.0;

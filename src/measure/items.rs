@@ -18,6 +18,8 @@ pub struct Items {
 pub enum Cells {
     Text(Vec<String>),
     Count(Vec<u64>),
+    /// Counts that are known to be small.
+    Few(Vec<u32>),
     Number(Vec<f64>),
     Flag(Vec<bool>),
 }
@@ -29,6 +31,7 @@ impl Items {
         let column = |(name, cells): &(&str, Cells)| match cells {
             Cells::Text(cells) => Column::new((*name).into(), cells),
             Cells::Count(cells) => Column::new((*name).into(), cells),
+            Cells::Few(cells) => Column::new((*name).into(), cells),
             Cells::Number(cells) => Column::new((*name).into(), cells),
             Cells::Flag(cells) => Column::new((*name).into(), cells),
         };
@@ -48,6 +51,7 @@ impl Cells {
         match self {
             Self::Text(cells) => cells.len(),
             Self::Count(cells) => cells.len(),
+            Self::Few(cells) => cells.len(),
             Self::Number(cells) => cells.len(),
             Self::Flag(cells) => cells.len(),
         }

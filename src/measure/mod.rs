@@ -34,6 +34,7 @@ pub mod puzzles;
 mod rules;
 pub mod sampling;
 pub mod score;
+pub mod tokens;
 
 use std::collections::BTreeMap;
 
@@ -65,14 +66,16 @@ pub struct Measured {
 ///
 /// Where there is nothing to measure on, the predictor fails, or the user stops the work.
 pub fn measure(metric: &Metric, predictor: &dyn Predictor, on: &Material, progress: &Progress) -> Result<Measured> {
-    match metric {
+    match *metric {
         Metric::FullGames { games, temperature, seed } => {
-            full_games::measure(predictor, &on.games, *games, *temperature, *seed, progress)
+            full_games::measure(predictor, &on.games, games, temperature, seed, progress)
         }
         Metric::Loss => loss::measure(predictor, on.validation, progress),
-        Metric::Openings { prefixes, seed } => openings::measure(predictor, on.training()?, prefixes, *seed, progress),
-        Metric::Puzzles { puzzles, seed, .. } => puzzles::measure(predictor, on.puzzles()?, *puzzles, *seed, progress),
-        Metric::Probe { .. } => bail!("`{}` reads the layers of a decoder: `probe::measure` does", metric.name()),
+        Metric::Openings { ref prefixes, seed } => openings::measure(predictor, on.training()?, prefixes, seed, progress),
+        Metric::Puzzles { puzzles, seed, .. } => puzzles::measure(predictor, on.puzzles()?, puzzles, seed, progress),
+        Metric::Probe { positions, test, seed } => {
+            probe::measure(probe::Sizes { positions, test, seed }, predictor, on, progress)
+        }
         _ => {
             let (draw, temperature) = metric.asks().context("a metric of positions asks about some")?;
             judge(metric, &answers::ask(predictor, &on.games, draw, temperature.as_slice(), progress)?)

@@ -14,6 +14,7 @@ pub const DRAWN: &str =
     "validation game uniformly, cut uniformly at ply 1 to length - 1, by seed and index; prompt of the last tokens that fit";
 
 /// The games that models are measured on: moves as tokens, without `<bos>` and `<eos>`.
+#[derive(Clone)]
 pub struct ValidationGames<'a> {
     games: Vec<&'a [u16]>,
 }

@@ -5,6 +5,7 @@ use anyhow::{Result, ensure};
 
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::error::Fixable;
+use crate::model::decoder::Decoder;
 
 use super::sampling::largest;
 
@@ -44,6 +45,11 @@ pub trait Predictor {
     /// hold 2 to [`context`](Self::context) + 1 tokens.
     fn losses(&self, windows: &[&[u16]]) -> Result<Vec<f64>> {
         windows.iter().map(|window| loss(self, window)).collect()
+    }
+
+    /// Its layers, for what looks inside; only a decoder has them.
+    fn decoder(&self) -> Option<&Decoder> {
+        None
     }
 }
 
@@ -107,17 +113,18 @@ pub(super) fn with_last<T>(context: usize, sequences: &[Vec<u16>], ask: impl FnO
     ask(&prompts)
 }
 
+/// Minus the natural logarithm of the probability of a token, in float64: no probability is so small that it comes out as none.
+fn nats(logits: &[f32], token: u16) -> f64 {
+    let largest = f64::from(largest(logits));
+    let sum: f64 = logits.iter().map(|&logit| (f64::from(logit) - largest).exp()).sum();
+    largest + sum.ln() - f64::from(logits[usize::from(token)])
+}
+
 /// The nats of a window, by the probabilities at every place.
 pub(super) fn loss<P: Predictor + ?Sized>(predictor: &P, window: &[u16]) -> Result<f64> {
     let places: Vec<u32> = (0..window.len() as u32 - 1).collect();
     let logits = predictor.predict(&[Prompt { tokens: &window[..places.len()], asked: &places }])?;
-    let nats = |(row, &token): (usize, &u16)| {
-        let row = logits.row(row);
-        let largest = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-        let sum: f64 = row.iter().map(|&logit| (f64::from(logit) - largest).exp()).sum();
-        largest + sum.ln() - f64::from(row[usize::from(token)])
-    };
-    Ok(window[1..].iter().enumerate().map(nats).sum())
+    Ok(window[1..].iter().enumerate().map(|(row, &token)| nats(logits.row(row), token)).sum())
 }
 
 /// A session that asks with the whole sequences each time: slow, and right for any predictor.

@@ -9,7 +9,7 @@ use shakmaty::{Chess, Position as _};
 
 use crate::chess::vocabulary::to_move;
 use crate::error::Fixable;
-use crate::progress::Progress;
+use crate::progress::{Progress, silent};
 use crate::random::{below, stream};
 
 use super::items::{Cells, Items};
@@ -17,6 +17,7 @@ use super::positions::{Position, ValidationGames};
 use super::predictor::Predictor;
 use super::sampling::argmax;
 use super::score::Value;
+use super::tokens::shared;
 use super::{Measured, batched};
 
 pub use file::missing_column;
@@ -103,8 +104,7 @@ fn draw(rows: &Rows, count: usize, seed: u64, counts: &mut BTreeMap<String, u64>
 /// Asks for every move of every solver at once: after a wrong one, nothing counts that comes later.
 fn solve(predictor: &dyn Predictor, puzzles: &[Puzzle], progress: &Progress) -> Result<Vec<Tried>> {
     let lines = ValidationGames::new(puzzles.iter().map(|puzzle| puzzle.moves.as_slice()).collect());
-    let positions: Vec<Position> =
-        puzzles.iter().enumerate().flat_map(|(game, puzzle)| puzzle.solvers().map(move |cut| Position { game, cut })).collect();
+    let positions: Vec<Position> = solvers(puzzles).collect();
     let mut chosen = vec![0; positions.len()];
     batched::Asked::at(&lines, &positions, predictor.context()).put(predictor, progress, |logits, rows| {
         for (row, items) in rows.iter().enumerate() {
@@ -121,6 +121,21 @@ fn solve(predictor: &dyn Predictor, puzzles: &[Puzzle], progress: &Progress) -> 
         chosen = rest;
     }
     Ok(tried)
+}
+
+/// Where the solvers are asked for their moves, each puzzle a game.
+fn solvers(puzzles: &[Puzzle]) -> impl Iterator<Item = Position> {
+    puzzles.iter().enumerate().flat_map(|(game, puzzle)| puzzle.solvers().map(move |cut| Position { game, cut }))
+}
+
+/// The tokens that a model reads of so many puzzles of a file.
+///
+/// # Errors
+///
+/// Where the file is none of puzzles.
+pub fn tokens(csv: &[u8], count: u32, seed: u64, context: u32) -> Result<u64> {
+    let puzzles = draw(&Rows::read(csv)?, count as usize, seed, &mut BTreeMap::new(), &silent())?;
+    Ok(shared(solvers(&puzzles), context))
 }
 
 /// Holds the tokens that were chosen for the solver's moves against the line.
@@ -168,7 +183,6 @@ mod tests {
     use super::super::fakes::{self, Fake};
     use super::*;
     use crate::chess::vocabulary::{VOCABULARY_SIZE, parse};
-    use crate::progress::silent;
 
     const HEAD: &str = "PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags,Prefix\n";
 
@@ -244,6 +258,15 @@ mod tests {
         };
         assert_eq!((ids(30)[..10].to_vec(), ids(100).len()), (ids(10), 40));
         assert!(measure(&fakes::uniform(), HEAD.as_bytes(), 5, 5, &silent()).is_err());
+    }
+
+    #[test]
+    fn tokens_are_those_up_to_the_last_move_that_is_asked_for() {
+        let csv = HEAD.to_owned() + FOOLS_MATE + TAKES;
+        let of = |count, context| tokens(csv.as_bytes(), count, 5, context).expect("puzzles");
+        // `<bos>` and 3 plies; `<bos>` and 5. Two tokens hold neither, so that each of three moves is asked for apart.
+        assert_eq!([of(10, 400), of(10, 2)], [4 + 6, 3 * 2]);
+        assert!([4, 6].contains(&of(1, 400)));
     }
 
     #[test]

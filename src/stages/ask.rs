@@ -12,13 +12,15 @@ use crate::measure::draw::Draw;
 use crate::measure::metric::Checkpoint;
 use crate::measure::positions::ValidationGames;
 use crate::measure::predictor::Predictor;
-use crate::model::config::ModelConfig;
+use crate::measure::tokens::most;
 use crate::model::decoder::Decoder;
 use crate::model::device;
+use crate::passes::{Count, Passes};
 use crate::plan::{Artifact, Cost, Cx, Handle, Piece, Stage};
 
 use super::encode::{Encode, Tokens};
 use super::facts::facts;
+use super::passes::Known;
 use super::train::{Trained, snapshot};
 
 /// Tokens read for a position drawn anywhere: half a game, less what positions of one game share.
@@ -37,9 +39,8 @@ pub struct Ask {
     /// How the validation games came out of the kept ones, where it is wanted what is told of each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoded: Option<Encode>,
-    /// What is asked, for the estimate alone: the key has it in `trained`.
     #[serde(skip)]
-    pub model: Option<ModelConfig>,
+    pub known: Option<Known>,
 }
 
 /// Answers, with what decided them besides the draw.
@@ -64,6 +65,7 @@ pub struct With {
 impl Stage for Ask {
     const NAME: &'static str = "ask";
     const VERSION: u32 = 1;
+    const VARIANT: &'static str = "/with/draw";
     type Output = Asked;
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
@@ -87,15 +89,21 @@ impl Stage for Ask {
         Ok(fs::write(out.join("asked.json"), serde_json::to_string_pretty(&with)? + "\n")?)
     }
 
-    /// Forward passes alone, a third of what a training step does for a token.
+    /// By games of usual length: how long they are is not known from the settings.
     fn cost(&self) -> Cost {
-        let Some(model) = &self.model else { return Cost::default() };
+        let Some(known) = &self.known else { return Cost::default() };
         let tokens = match self.draw {
             Draw::Anywhere { positions, .. } => u64::from(positions) * PROMPT_TOKENS,
             Draw::Rules { positions, .. } => 4 * u64::from(positions) * PROMPT_TOKENS,
             Draw::EveryPly { games, .. } => u64::from(games) * GAME_TOKENS,
         };
-        Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
+        Cost { flops: known.forward_flops(tokens), ..Cost::default() }
+    }
+
+    fn passes(&self) -> Option<Passes> {
+        let known = self.known.as_ref()?;
+        let forward = Count::at_most(most(self.draw, known.plies, known.model.context));
+        Some(Passes::reading(format!("{} {}", Self::NAME, self.what()), Some(forward)))
     }
 
     fn piece(&self) -> Option<Piece> {
@@ -103,11 +111,16 @@ impl Stage for Ask {
     }
 
     fn detail(&self) -> String {
-        let at = self.checkpoint.words();
+        format!("{} at {}", self.what(), self.checkpoint.words())
+    }
+}
+
+impl Ask {
+    fn what(&self) -> String {
         match self.draw {
-            Draw::Anywhere { positions, .. } => format!("{positions} positions at {at}"),
-            Draw::Rules { positions, .. } => format!("{positions} positions of each rule at {at}"),
-            Draw::EveryPly { games, .. } => format!("every ply of {games} games at {at}"),
+            Draw::Anywhere { positions, .. } => format!("{positions} positions"),
+            Draw::Rules { positions, .. } => format!("{positions} positions of each rule"),
+            Draw::EveryPly { games, .. } => format!("every ply of {games} games"),
         }
     }
 }

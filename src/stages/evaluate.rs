@@ -12,15 +12,16 @@ use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::predictor::Predictor;
 pub use crate::measure::score::Score;
 use crate::measure::score::{MeasuredCheckpoint, Protocol};
-use crate::measure::{Material, Measured, judge, measure, probe, protocol};
-use crate::model::config::ModelConfig;
+use crate::measure::{Material, Measured, judge, measure, probe, protocol, tokens};
 use crate::model::decoder::Decoder;
 use crate::model::device;
+use crate::passes::{Count, Passes};
 use crate::plan::{Artifact, Cost, Cx, Handle, Piece, Stage};
 use crate::progress::Progress;
 
 use super::ask::Asked;
 use super::encode::Tokens;
+use super::passes::Known;
 use super::train::{Trained, snapshot};
 
 #[derive(Serialize, Deserialize)]
@@ -34,12 +35,8 @@ pub struct Evaluate {
     /// Of metrics that look at positions: what the checkpoint answered there. The others ask it themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Handle<Asked>>,
-    /// What is measured, for the estimate alone: the key has it in `trained`.
     #[serde(skip)]
-    pub model: Option<ModelConfig>,
-    /// About how many tokens validation has, for the estimate alone; none where that is not known.
-    #[serde(skip)]
-    pub validation_tokens: Option<u64>,
+    pub known: Option<Known>,
 }
 
 /// Tokens that a model's own game has on average.
@@ -50,6 +47,7 @@ const PUZZLE_TOKENS: u64 = 60;
 impl Stage for Evaluate {
     const NAME: &'static str = "evaluate";
     const VERSION: u32 = 1;
+    const VARIANT: &'static str = "/with/metric";
     type Output = Score;
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
@@ -72,14 +70,6 @@ impl Stage for Evaluate {
         let tokens = cx.open(self.tokens)?;
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
         let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
-        if let Metric::Probe { positions, test, seed } = self.metric {
-            let sizes = probe::Sizes { positions, test, seed };
-            let (measured, squares) = probe::measure(sizes, &decoder, &tokens.train, &tokens.validation, &cx.progress)?;
-            probe::table::write(&squares, &out.join("probe.parquet"))?;
-            let (context, precision) = (Predictor::context(&decoder) as u32, Predictor::precision(&decoder));
-            let protocol = protocol(&self.metric, &both(&tokens), context, precision);
-            return write(checkpoint, protocol, measured, out);
-        }
         let puzzles = match &self.metric {
             Metric::Puzzles { blake3, .. } => Some(puzzles(cx, blake3)?),
             _ => None,
@@ -89,31 +79,51 @@ impl Stage for Evaluate {
         let data = match &self.metric {
             Metric::Openings { .. } => digest(&tokens.train),
             Metric::Puzzles { blake3, .. } => blake3.clone(),
+            Metric::Probe { .. } => both(&tokens),
             _ => digest(&tokens.validation),
         };
         score(&self.metric, checkpoint, &decoder, &on, &data, out, &cx.progress)
     }
 
-    /// Forward passes alone, a third of what a training step does for a token; none where the answers are there.
+    /// By games of usual length: how long they are is not known from the settings. Nothing where the answers are there.
     fn cost(&self) -> Cost {
-        let Some(model) = &self.model else { return Cost::default() };
+        let Some(known) = &self.known else { return Cost::default() };
         let tokens = match &self.metric {
             Metric::FullGames { games, .. } => u64::from(*games) * GAME_TOKENS,
-            Metric::Loss => match self.validation_tokens {
+            Metric::Loss => match known.validation_tokens {
                 Some(tokens) => tokens,
                 None => return Cost::default(),
             },
             Metric::Puzzles { puzzles, .. } => u64::from(*puzzles) * PUZZLE_TOKENS,
             Metric::Probe { positions, test, .. } => {
-                let flops = model.flops_per_token() as f64 / 3.0
-                    * (u64::from(*positions) / 8 * GAME_TOKENS + u64::from(*test) * GAME_TOKENS / 2) as f64;
-                return Cost { flops: 2.0 * flops + probe::flops(model), ..Cost::default() };
+                let flops = known.forward_flops(u64::from(*positions) / 8 * GAME_TOKENS + u64::from(*test) * GAME_TOKENS / 2);
+                return Cost { flops: 2.0 * flops + probe::flops(&known.model), ..Cost::default() };
             }
-            Metric::Openings { prefixes, .. } => prefixes.iter().map(|line| 1 + line.split_whitespace().count() as u64).sum(),
+            Metric::Openings { prefixes, .. } => tokens::of_openings(prefixes, known.model.context),
             // A table is read, which is as good as nothing.
             _ => return Cost { flops: 1.0, ..Cost::default() },
         };
-        Cost { flops: tokens as f64 * model.flops_per_token() as f64 / 3.0, ..Cost::default() }
+        Cost { flops: known.forward_flops(tokens), ..Cost::default() }
+    }
+
+    fn passes(&self) -> Option<Passes> {
+        let Known { model, plies, .. } = self.known.as_ref()?;
+        let (mut forward, mut generated) = (None, Count::NONE);
+        match &self.metric {
+            &Metric::FullGames { games, .. } => {
+                let (read, of_them) = tokens::of_games(games, model.context);
+                (forward, generated) = (Some(Count::at_most(read)), Count::at_most(of_them));
+            }
+            &Metric::Probe { positions, test, seed } => {
+                let sizes = probe::Sizes { positions, test, seed };
+                forward = Some(Count::at_most(probe::most_tokens(sizes, *plies, model.context)));
+            }
+            Metric::Openings { prefixes, .. } => forward = Some(Count::exactly(tokens::of_openings(prefixes, model.context))),
+            // All of validation, or the rows of a file.
+            Metric::Loss | Metric::Puzzles { .. } => (),
+            _ => forward = Some(Count::NONE),
+        }
+        Some(Passes { generated, ..Passes::reading(format!("{} {}", Self::NAME, self.what()), forward) })
     }
 
     fn piece(&self) -> Option<Piece> {
@@ -121,12 +131,17 @@ impl Stage for Evaluate {
     }
 
     fn detail(&self) -> String {
-        let at = self.checkpoint.words();
+        format!("{} at {}", self.what(), self.checkpoint.words())
+    }
+}
+
+impl Evaluate {
+    fn what(&self) -> String {
         match &self.metric {
-            Metric::Legality { temperature, .. } => format!("legality T={temperature} at {at}"),
-            Metric::FullGames { temperature, .. } => format!("full_games T={temperature} at {at}"),
-            Metric::Dense { temperature, .. } => format!("dense T={temperature} at {at}"),
-            metric => format!("{} at {at}", metric.name()),
+            Metric::Legality { temperature, .. } => format!("legality T={temperature}"),
+            Metric::FullGames { temperature, .. } => format!("full_games T={temperature}"),
+            Metric::Dense { temperature, .. } => format!("dense T={temperature}"),
+            metric => metric.name().to_owned(),
         }
     }
 }
@@ -213,6 +228,7 @@ mod tests {
     use super::*;
     use crate::chess::vocabulary::parse;
     use crate::data::tokens::{Framing, TokenWriter};
+    use crate::model::config::ModelConfig;
     use crate::plan::Plan;
     use crate::progress::silent;
 
@@ -234,10 +250,11 @@ mod tests {
     #[test]
     fn a_raised_version_of_a_metric_is_another_key_and_the_model_of_the_estimate_is_in_none() {
         let metric = Metric::FullGames { games: 50, temperature: 1.0, seed: 5 };
-        let key = |metric_version, model| {
+        let key = |metric_version, model: Option<ModelConfig>| {
             let [tokens, trained] = [json!("0".repeat(32)), json!("1".repeat(32))].map(|key| json!({ "artifact": key }));
             let stage = json!({ "tokens": tokens, "trained": trained, "checkpoint": "best", "metric": metric, "metric_version": metric_version });
-            let stage = Evaluate { model, validation_tokens: Some(7), ..serde_json::from_value(stage).expect("a stage") };
+            let known = model.map(|model| Known { model, plies: 300, validation_tokens: Some(7) });
+            let stage = Evaluate { known, ..serde_json::from_value(stage).expect("a stage") };
             let cost = stage.cost();
             (Plan::default().add(stage, &[]).key(), cost.flops)
         };
@@ -286,5 +303,20 @@ mod tests {
             assert_eq!(read.fingerprint, read.protocol.fingerprint());
             assert_eq!(read.protocol.context, 8);
         }
+    }
+
+    #[test]
+    fn a_probe_is_scored_as_any_metric_and_leaves_its_table() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let validation = validation(dir.path());
+        let config = ModelConfig { layers: 1, heads: 2, width: 16, hidden: 32, context: 8 };
+        let decoder = Decoder::new(&config, 3, Device::Cpu).expect("the CPU has memory");
+        let checkpoint = MeasuredCheckpoint { name: Checkpoint::Last.name(), step: 500, tokens: 16_000 };
+        let metric = Metric::Probe { positions: 64, test: 5, seed: 5 };
+        let on = Material::split(&validation, &validation);
+        score(&metric, checkpoint, &decoder, &on, "9f2c", dir.path(), &silent()).expect("games to probe on");
+        let read = Score::open(dir.path()).expect("just written");
+        assert_eq!((read.metric.as_str(), read.protocol.context, read.values.is_empty()), ("probe", 8, false));
+        assert!(!probe::table::read(dir.path()).expect("just written").is_empty());
     }
 }

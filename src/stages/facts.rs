@@ -102,7 +102,7 @@ mod tests {
             let draw = Draw::EveryPly { games: 100, seed: 3 };
             let (checkpoint, temperatures) = (Checkpoint::Last, vec![1.0]);
             let of_all = Some(encoded.clone());
-            let asked = bench.make(Ask { tokens, trained, checkpoint, draw, temperatures, encoded: of_all, model: None });
+            let asked = bench.make(Ask { tokens, trained, checkpoint, draw, temperatures, encoded: of_all, known: None });
 
             let (facts, tokens) = (bench.open(asked).answers.facts, bench.open(tokens));
             assert_eq!(facts.len(), tokens.validation.games());

@@ -16,6 +16,7 @@ pub mod initial_loss;
 pub mod inspect;
 pub mod overfit;
 pub mod parse;
+pub mod passes;
 #[cfg(test)]
 mod pinned;
 mod plan;

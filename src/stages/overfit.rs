@@ -9,6 +9,7 @@ use crate::data::tokens::TokenStream;
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::device;
+use crate::passes::{Count, Passes};
 use crate::plan::{Cost, Cx, Handle, Stage};
 use crate::train::config::{Overfit, TrainConfig};
 use crate::train::files::write_json;
@@ -60,5 +61,11 @@ impl Stage for OverfitGate {
     fn cost(&self) -> Cost {
         let tokens = self.gate.steps as f64 * self.train.tokens_per_step(self.model.context) as f64;
         Cost { flops: tokens * self.model.flops_per_token() as f64, ..Cost::default() }
+    }
+
+    /// It ends with the step that passes.
+    fn passes(&self) -> Option<Passes> {
+        let tokens = self.gate.steps * self.train.tokens_per_step(self.model.context);
+        Some(Passes::learning(Self::NAME, Some(Count::at_most(tokens))))
     }
 }

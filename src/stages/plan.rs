@@ -19,6 +19,7 @@ use super::initial_loss::InitialLossGate;
 use super::inspect::Inspect;
 use super::overfit::OverfitGate;
 use super::parse::Parse;
+use super::passes::Known;
 use super::train::{Train, Trained};
 
 /// What a point of a sweep leaves for others to use.
@@ -104,26 +105,12 @@ impl Weighed<'_> {
             let asked = metric.asks().and_then(|(draw, _)| covers(draw)).map(|&(_, asked)| asked);
             let origin = format!("{}.{}", self.section, metric.name());
             let field = format!("metric.{}", metric.name().replace('_', "-"));
-            let (metric_version, model) = (metric.version(), Some(self.e.model.clone()));
+            let (metric_version, known) = (metric.version(), Some(Known::of(self.e)));
             let &Self { tokens, trained, checkpoint, .. } = self;
-            let stage = Evaluate {
-                tokens,
-                trained,
-                checkpoint,
-                metric: metric.clone(),
-                metric_version,
-                asked,
-                model,
-                validation_tokens: self.validation_tokens(),
-            };
+            let stage = Evaluate { tokens, trained, checkpoint, metric: metric.clone(), metric_version, asked, known };
             plan.add(stage, &[(&field, &origin), ("checkpoint", &format!("{}.checkpoint", self.section))])
         };
         metrics.iter().map(evaluate).collect()
-    }
-
-    /// About how many tokens validation has; none where the corpus is read to its end.
-    fn validation_tokens(&self) -> Option<u64> {
-        self.e.corpus.moves.map(|moves| (moves as f64 * self.e.corpus.split.validation) as u64)
     }
 
     /// One pass for all metrics that look at the same positions.
@@ -140,7 +127,7 @@ impl Weighed<'_> {
                 ("checkpoint", &at),
                 ("encoded", "corpus"),
             ];
-            let stage = Ask { tokens, trained, checkpoint, draw, temperatures, encoded, model: Some(e.model.clone()) };
+            let stage = Ask { tokens, trained, checkpoint, draw, temperatures, encoded, known: Some(Known::of(e)) };
             (draw, plan.add(stage, &origins))
         };
         together(metrics.iter().filter_map(Metric::asks)).into_iter().map(ask).collect()

@@ -7,18 +7,18 @@ use anyhow::{Context as _, Result};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::error::Fixable;
 use crate::growth;
 use crate::measure::metric::Checkpoint;
 use crate::model::config::ModelConfig;
 use crate::model::device;
+use crate::passes::{Count, Passes};
 use crate::plan::{Artifact, Cost, Cx, Growth, Handle, Piece, Stage};
 use crate::store::Manifest;
-use crate::train::config::{Length, Precision, Schedule, TrainConfig, snapshot_steps};
+use crate::train::config::{Length, Schedule, TrainConfig, snapshot_steps};
 use crate::train::files::{ema_file, snapshot_file};
 use crate::train::run::{DONE, Session, TrainingTokens, train};
-use crate::train::shortage;
+use crate::train::{needs, shortage};
 
 use super::encode::Tokens;
 
@@ -73,11 +73,8 @@ impl Stage for Train {
 
     /// Unknown where the length is told in epochs: the tokens are not counted yet.
     fn cost(&self) -> Cost {
-        let trunk = match (self.trunk, self.train.length) {
-            (Some(_), Length::Steps(steps)) => self.train.learning_rate.trunk(steps),
-            _ => 0,
-        };
         let Length::Steps(steps) = self.train.length else { return Cost::default() };
+        let trunk = self.trunk_steps(steps);
         let parameters = self.model.parameters() + self.model.embedding_parameters();
         let tokens = (steps - trunk) as f64 * self.train.tokens_per_step(self.model.context) as f64;
         let weights = 1 + snapshot_steps(steps, self.train.snapshots.every).len() as u64;
@@ -85,8 +82,19 @@ impl Stage for Train {
             flops: tokens * self.model.flops_per_token() as f64,
             input_bytes: 0,
             disk_bytes: weights * 4 * parameters,
-            device_bytes: device_bytes(&self.model, &self.train, parameters),
+            device_bytes: needs::peak_bytes(&self.train, &self.model, "cuda"),
         }
+    }
+
+    /// Of its steps alone: what it validates on is little beside them.
+    fn passes(&self) -> Option<Passes> {
+        let forward = match self.train.length {
+            Length::Steps(steps) => {
+                Some(Count::exactly((steps - self.trunk_steps(steps)) * self.train.tokens_per_step(self.model.context)))
+            }
+            Length::Epochs(_) => None,
+        };
+        Some(Passes::learning(Self::NAME, forward))
     }
 
     fn growth(&self) -> Option<Growth> {
@@ -116,20 +124,11 @@ impl Stage for Train {
     }
 }
 
-/// A rough account of the peak: weights, gradients and two moments in float32, what the backward pass needs of each layer,
-/// and the logits with their gradient.
-fn device_bytes(model: &ModelConfig, train: &TrainConfig, parameters: u64) -> u64 {
-    let tokens = u64::from(train.batch) * u64::from(model.context);
-    let kind_bytes = match train.precision {
-        Precision::F32 | Precision::Tf32 => 4,
-        Precision::Bf16 => 2,
-    };
-    // Two float32 states of the residual stream; two norms, q, k and v, q and k rotated, what attention gives; the gate, its
-    // activation, the other branch and their product.
-    let [width, hidden] = [model.width, model.hidden].map(u64::from);
-    let layer = 4 * 2 * width + kind_bytes * (8 * width + 4 * hidden);
-    let logits = 4 * 3 * VOCABULARY_SIZE as u64;
-    16 * parameters + tokens * (u64::from(model.layers) * layer + logits)
+impl Train {
+    /// The steps that are those of the trunk.
+    fn trunk_steps(&self, steps: u64) -> u64 {
+        if self.trunk.is_some() { self.train.learning_rate.trunk(steps) } else { 0 }
+    }
 }
 
 /// The file that a measure of a snapshot reads, which is published long before the training ends; other checkpoints are known
@@ -244,20 +243,5 @@ mod tests {
             assert!(format!("{error:#}").starts_with(&wanted), "{error:#}");
             assert_eq!(hint_of(&error).as_deref(), Some(hint));
         }
-    }
-
-    #[test]
-    fn the_memory_of_run1_fits_into_24_gigabytes_and_is_near_what_was_published() {
-        let model = ModelConfig { layers: 16, heads: 8, width: 512, hidden: 1408, context: 256 };
-        let train: TrainConfig = serde_json::from_value(serde_json::json!({
-            "length": { "steps": 16_300 }, "batch": 192, "accumulate": 1, "sampler": "windows",
-            "learning_rate": { "peak": 6e-4, "floor": 6e-5, "warmup": 500 }, "weight_decay": 0.1, "betas": [0.9, 0.95],
-            "clip": 1.0, "precision": "bf16", "seed": 1337, "validate": { "every": 250, "batches": 50 },
-            "snapshots": { "every": 1000 },
-        }))
-        .expect("the settings of run1");
-        let bytes = device_bytes(&model, &train, model.parameters() + model.embedding_parameters());
-        // 18.5 GiB with a compiler that fuses what is counted here.
-        assert!((18.0..21.0).contains(&(bytes as f64 / 1024_f64.powi(3))), "{bytes}");
     }
 }

@@ -34,15 +34,25 @@ pub fn to_tell(a: f64, b: f64) -> Option<u64> {
     fewest(|n| excess(a, b, n) >= Z_POWER)
 }
 
-/// How often two samples of `n` tell shares of `a` and `b` apart, by the same test.
+/// How often two samples of `n` tell shares of `a` and `b` apart, by the same test: which is larger may come out wrong, and does
+/// in half of the few trials that tell equal ones apart.
 pub fn power(a: f64, b: f64, n: u64) -> f64 {
-    normal(excess(a, b, n))
+    normal(excess(a, b, n)) + normal(beyond(a, b, -apart(a, b, n)))
 }
 
 /// By how many standard errors the difference is expected beyond the point at which the test finds it.
 fn excess(a: f64, b: f64, n: u64) -> f64 {
+    beyond(a, b, apart(a, b, n))
+}
+
+/// The difference, in units of what a single observation spreads.
+fn apart(a: f64, b: f64, n: u64) -> f64 {
+    (n as f64).sqrt() * (a - b).abs()
+}
+
+/// How far that is beyond the point at which the test finds it, in standard errors.
+fn beyond(a: f64, b: f64, apart: f64) -> f64 {
     let mean = f64::midpoint(a, b);
-    let apart = (n as f64).sqrt() * (a - b).abs();
     let spread = (a * (1.0 - a) + b * (1.0 - b)).sqrt();
     let needed = Z * (2.0 * mean * (1.0 - mean)).sqrt();
     // Shares of exactly 0 and 1 have no spread: any sample tells them apart.
@@ -120,6 +130,14 @@ mod tests {
             assert!((share - POWER).abs() < 0.025, "{a} against {b}, {n} a side: {share}");
             assert!((power(a, b, n) - POWER).abs() < 0.005);
         }
+    }
+
+    #[test]
+    fn equal_shares_are_told_apart_as_often_as_the_test_errs() {
+        for share in [0.1, 0.5, 0.98] {
+            assert!((power(share, share, 1_000) - 0.05).abs() < 1e-5, "{share}");
+        }
+        assert!(power(0.5, 0.6, 100_000) <= 1.0 && power(0.5, 0.6, 10) > 0.05);
     }
 
     proptest! {

@@ -15,7 +15,7 @@ use super::best::{self, Best};
 use super::files::{CURVE, SPEED, VALIDATION, read_json, snapshot_file, write_json};
 use super::trainer::Trainer;
 use super::watch::Watch;
-use crate::disk::sync_dir;
+use crate::disk::{blake3_of, sync_dir};
 use crate::error::Fixable;
 use crate::model::config::ModelConfig;
 use crate::model::decoder::Decoder;
@@ -169,9 +169,7 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name != DIGESTS {
-            let mut hasher = blake3::Hasher::new();
-            hasher.update_reader(fs_err::File::open(&path)?)?;
-            found.insert(name, hasher.finalize().to_hex().to_string());
+            found.insert(name, blake3_of(&path)?);
         }
     }
     Ok(found)

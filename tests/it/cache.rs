@@ -29,6 +29,8 @@ fn a_run_makes_everything_once_and_a_changed_temperature_asks_once_more_and_trai
     // The positions are shared: what looks at them is judged again.
     assert_eq!(to_make.len(), 3, "{}", plan.stdout);
     assert!(to_make[0].contains("measure.final.legality.temperature: [1.0] -> [0.8] (--set)"), "{}", plan.stdout);
+    assert!(to_make[1].contains("measure.final.legality.temperature: 1.0 -> 0.8 (--set)"), "{}", plan.stdout);
+    assert!(to_make[2].contains("since ask 60 positions at best changes"), "{}", plan.stdout);
 
     let third = lab.philidor(&[&["run"], &change[..]].concat()).ended(0);
     let again = ["ask 60 positions at best", "evaluate legality T=0.8 at best", "evaluate agreement at best"];

@@ -7,6 +7,7 @@ mod bench;
 mod beside;
 mod cache;
 mod compare;
+mod cost;
 mod damage;
 mod despite;
 mod download;

@@ -1,11 +1,7 @@
 //! `philidor bench corpus FILE`: what each step of reading a corpus costs, alone and together, beside the
 //! decoders that people know; how many threads are best; and how long a month would take.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use anyhow::Result;
-use signal_hook::consts::SIGINT;
 
 use super::findings::Findings;
 use super::part::Part;
@@ -14,9 +10,9 @@ use super::rounds::{Contender, measure};
 use super::steps::{self, Bench};
 use super::table;
 use crate::cli::BenchCorpusArgs;
-use crate::commands::session;
+use crate::commands::{session, stop};
 use crate::corpus::config::Keep;
-use crate::error::{Exit, Fixable};
+use crate::error::Fixable;
 use crate::text::{bytes, duration};
 use crate::ui::paint::Paint;
 use crate::ui::say::{answer, aside};
@@ -27,9 +23,7 @@ const RUN1_MOVES: u64 = 800_000_000;
 pub fn corpus(args: &BenchCorpusArgs, paint: Paint) -> Result<()> {
     let (keep, asked_moves) = asked(args)?;
     let machine = session::machine()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = stop::on_signals()?;
 
     let cores = machine.threads();
     let name = args.file.file_name().map_or_else(|| args.file.display().to_string(), |name| name.to_string_lossy().into_owned());

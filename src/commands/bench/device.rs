@@ -1,16 +1,13 @@
 //! `philidor bench device`: how fast the device multiplies and copies, and whether it computes what the CPU computes.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use signal_hook::consts::SIGINT;
 
 use crate::cli::BenchDeviceArgs;
-use crate::commands::session;
+use crate::commands::{session, stop};
 use crate::error::Exit;
 use crate::gpus;
 use crate::progress::Tick;
@@ -47,9 +44,7 @@ struct Check {
 
 pub fn device(args: &BenchDeviceArgs, paint: Paint) -> Result<Option<Exit>> {
     let machine = session::machine()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = stop::on_signals()?;
     let what = Bench::Device(DeviceBench { checks: !args.no_checks });
     let tell = |tick| {
         if let Tick::Note { text } = tick {

@@ -1,15 +1,12 @@
 //! `philidor bench loader FILE`: how fast the batches of an experiment are made, with no training behind them.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use anyhow::Result;
 use serde_json::{Value, json};
-use signal_hook::consts::SIGINT;
 
 use crate::cli::BenchLoaderArgs;
 use crate::commands::session::{self, Session};
-use crate::error::{Exit, Fixable};
+use crate::commands::stop;
+use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::plan::Stage as _;
 use crate::stages::encode::Encode;
@@ -32,9 +29,7 @@ pub fn loader(args: &BenchLoaderArgs) -> Result<()> {
         return Err(Fixable::usage(format!("`{}` has no point", args.file.display())).hint("name an experiment").into());
     };
     let train = point.must_train()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = stop::on_signals()?;
 
     let tokens = kept(&session);
     if tokens.is_none() {

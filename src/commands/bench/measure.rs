@@ -1,16 +1,13 @@
 //! `philidor bench measure FILE`: how long the final measures of an experiment take, beside the bare passes of the model that
 //! they need, and beside the way that was published.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use anyhow::{Context as _, Result};
 use serde_json::json;
-use signal_hook::consts::SIGINT;
 
 use crate::cli::BenchMeasureArgs;
 use crate::commands::session::{self, Session};
-use crate::error::{Exit, Fixable};
+use crate::commands::stop;
+use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::measure::metric::Metric;
 use crate::plan::{Artifact as _, Node};
@@ -30,9 +27,7 @@ pub fn measure(args: &BenchMeasureArgs) -> Result<()> {
     let Some(point) = session.loaded.points.first() else {
         return Err(Fixable::usage(format!("`{}` has no point", args.file.display())).hint("name an experiment").into());
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = stop::on_signals()?;
     let asked = asked(args, &session, point)?;
     if asked.weights.is_none() {
         aside(

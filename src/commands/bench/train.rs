@@ -8,19 +8,15 @@ mod subject;
 mod table;
 mod trial;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use anyhow::Result;
-use signal_hook::consts::SIGINT;
 
 use self::expected::Rest;
 use self::findings::Findings;
 use self::subject::Subject;
 use self::trial::Trials;
 use crate::cli::BenchTrainArgs;
-use crate::commands::session;
-use crate::error::{Exit, Fixable};
+use crate::commands::{session, stop};
+use crate::error::Fixable;
 use crate::ui::paint::Paint;
 use crate::ui::say::{answer, aside};
 
@@ -32,9 +28,7 @@ pub fn train(args: &BenchTrainArgs, paint: Paint) -> Result<()> {
     if session.loaded.points.len() > 1 {
         aside(format!("of {} points, `{}` is measured", session.loaded.points.len(), measured.point));
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_shutdown(SIGINT, i32::from(Exit::Interrupted.code()), Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = stop::on_signals()?;
 
     let measured = Subject::of(measured)?;
     let trials = Trials { point: measured, machine: &session.loaded.machine, steps: args.steps, stop: &stop };

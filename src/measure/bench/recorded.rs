@@ -23,6 +23,7 @@ enum Call {
     Session(usize, usize),
     Step(Vec<u16>),
     Keep(Vec<usize>),
+    Losses(Vec<Vec<u16>>),
 }
 
 /// How much was asked.
@@ -51,6 +52,9 @@ impl<'a> Recorded<'a> {
                 Call::Session(sequences, length) => session = Some(Cached::new(self.decoder, *sequences, *length)),
                 Call::Step(tokens) => drop(session.as_mut().context(begun)?.advance(tokens)?),
                 Call::Keep(rows) => session.as_mut().context(begun)?.keep(rows)?,
+                Call::Losses(windows) => {
+                    drop(self.decoder.losses(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>())?);
+                }
             }
         }
         device::synchronize(self.decoder.device());
@@ -61,6 +65,7 @@ impl<'a> Recorded<'a> {
         let tokens = |call: &Call| match call {
             Call::Pass(asked) => Some(asked.iter().map(|(tokens, _)| tokens.len()).sum()),
             Call::Step(tokens) => Some(tokens.len()),
+            Call::Losses(windows) => Some(windows.iter().map(|window| window.len() - 1).sum()),
             Call::Session(..) | Call::Keep(_) => None,
         };
         self.calls.borrow().iter().filter_map(tokens).fold(Count::default(), |count, tokens: usize| Count {
@@ -103,6 +108,16 @@ impl Predictor for Recorded<'_> {
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
         self.asked(Call::Session(sequences, length));
         Ok(Box::new(RecordedSession { of: self, inner: Cached::new(self.decoder, sequences, length) }))
+    }
+
+    fn losses(&self, windows: &[&[u16]]) -> Result<Vec<f64>> {
+        self.asked(Call::Losses(windows.iter().map(|window| window.to_vec()).collect()));
+        self.decoder.losses(windows)
+    }
+
+    /// What looks inside is not recorded.
+    fn decoder(&self) -> Option<&Decoder> {
+        Some(self.decoder)
     }
 }
 

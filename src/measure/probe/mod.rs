@@ -15,7 +15,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use tch::Tensor;
 
 use crate::data::tokens::TokenFile;
@@ -24,7 +24,10 @@ use crate::model::decoder::Decoder;
 use crate::progress::Progress;
 
 use super::Measured;
+use super::material::Material;
 use super::positions::{self, ValidationGames};
+use super::predictor::Predictor;
+use super::tokens;
 use figures::{Found, Kind, majority};
 use regression::{Probes, SQUARES};
 use states::{CUTS, Places};
@@ -57,6 +60,26 @@ pub fn flops(model: &ModelConfig) -> f64 {
     probes * f64::from(model.width) * regression::FLOPS_PER_NUMBER
 }
 
+/// The most tokens that the model and the random one read, of games of so many plies at most.
+pub fn most_tokens(sizes: Sizes, plies: u32, context: u32) -> u64 {
+    let (plies, context) = (tokens::longest(plies), u64::from(context));
+    let prompt = plies.min(context);
+    // The positions of a training game share a sequence, but beyond the context.
+    let sequences = if plies <= context { sizes.positions.div_ceil(CUTS) } else { sizes.positions };
+    2 * (u64::from(sequences) + u64::from(sizes.test)) * prompt
+}
+
+/// The tokens that the model and the random one read of these games.
+///
+/// # Errors
+///
+/// Where there is nothing to draw from.
+pub fn tokens_of(sizes: Sizes, train: &TokenFile, validation: &ValidationGames, context: u32) -> Result<u64> {
+    let (_, taught) = states::training(train, sizes.positions, sizes.seed)?;
+    let asked = positions::draw(validation, sizes.seed, sizes.test)?;
+    Ok(2 * [taught, asked].map(|positions| tokens::shared(positions.into_iter(), context)).iter().sum::<u64>())
+}
+
 /// Whose pieces are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
@@ -78,23 +101,22 @@ impl Frame {
     }
 }
 
-/// Probes a decoder: its values, and the accuracy on each square.
+/// Probes the layers of a predictor that has some. The table `probe` has the accuracy on each square.
 ///
 /// # Errors
 ///
 /// Where there are no games to draw from, libtorch fails, or the user stops the work.
-pub fn measure(
-    sizes: Sizes,
-    decoder: &Decoder,
-    train: &TokenFile,
-    validation: &TokenFile,
-    progress: &Progress,
-) -> Result<(Measured, Vec<Square>)> {
+pub(super) fn measure(sizes: Sizes, predictor: &dyn Predictor, on: &Material, progress: &Progress) -> Result<Measured> {
+    let decoder = predictor.decoder().context("a probe reads the layers of a decoder, and there is none")?;
+    let (measured, squares) = probed(sizes, decoder, on, progress)?;
+    Ok(Measured { items: vec![table::items(&squares)], ..measured })
+}
+
+fn probed(sizes: Sizes, decoder: &Decoder, on: &Material, progress: &Progress) -> Result<(Measured, Vec<Square>)> {
     let Sizes { positions, test, seed } = sizes;
-    let train = Places::training(train, positions, seed, progress)?;
-    let games = ValidationGames::of(validation);
-    let drawn = positions::draw(&games, seed, test)?;
-    let test = Places::new(games, drawn, progress)?;
+    let train = Places::training(on.training()?, positions, seed, progress)?;
+    let drawn = positions::draw(&on.games, seed, test)?;
+    let test = Places::new(on.games.clone(), drawn, progress)?;
     let mut found = Vec::new();
     let random = Decoder::new(decoder.config(), seed, decoder.device())?.with_precision(decoder.precision());
     for (kind, decoder) in [(Kind::Trained, decoder), (Kind::Random, &random)] {

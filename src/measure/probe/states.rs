@@ -38,27 +38,9 @@ impl<'a> Places<'a> {
         Ok(Self { games, positions, boards })
     }
 
-    /// [`CUTS`] positions of each of as many training games as it takes, with replacement of both.
+    /// Those that probes are [trained](training) on.
     pub(super) fn training(file: &'a TokenFile, positions: u32, seed: u64, progress: &Progress) -> Result<Self> {
-        let can_be_cut = |game: &usize| file.game(*game).len() >= 2;
-        if !(0..file.games()).any(|game| can_be_cut(&game)) {
-            return Err(Fixable::failed(format!("none of the {} training games has two plies", file.games()))
-                .hint("take a larger corpus")
-                .into());
-        }
-        let (mut games, mut drawn) = (Vec::new(), Vec::new());
-        for game in 0..positions.div_ceil(CUTS) as usize {
-            let mut rng = stream(seed, "probe games", game as u64);
-            let mut draw = || below(&mut rng, file.games() as u64) as usize;
-            let mut taken = draw();
-            while !can_be_cut(&taken) {
-                taken = draw();
-            }
-            let moves = file.game(taken);
-            games.push(moves);
-            let count = CUTS.min(positions - drawn.len() as u32);
-            drawn.extend((0..count).map(|_| Position { game, cut: 1 + below(&mut rng, moves.len() as u64 - 1) as usize }));
-        }
+        let (games, drawn) = training(file, positions, seed)?;
         Self::new(ValidationGames::new(games), drawn, progress)
     }
 
@@ -103,6 +85,12 @@ impl<'a> Places<'a> {
         Ok(states_lnc)
     }
 
+    /// Tokens of all sequences.
+    #[cfg(test)]
+    pub(super) fn tokens(&self, context: usize) -> u64 {
+        self.sequences(context).iter().map(|sequence| sequence.tokens.len() as u64).sum()
+    }
+
     /// Positions of one game share a sequence where the context holds the game up to them; shortest first.
     fn sequences(&self, context: usize) -> Vec<Sequence> {
         let mut shared = BTreeMap::<usize, Vec<(usize, usize)>>::new();
@@ -122,6 +110,30 @@ impl<'a> Places<'a> {
         sequences.sort_by_key(|sequence| sequence.tokens.len());
         sequences
     }
+}
+
+/// [`CUTS`] positions of each of as many training games as it takes, with replacement of both.
+pub(super) fn training(file: &TokenFile, positions: u32, seed: u64) -> Result<(Vec<&[u16]>, Vec<Position>)> {
+    let can_be_cut = |game: &usize| file.game(*game).len() >= 2;
+    if !(0..file.games()).any(|game| can_be_cut(&game)) {
+        return Err(Fixable::failed(format!("none of the {} training games has two plies", file.games()))
+            .hint("take a larger corpus")
+            .into());
+    }
+    let (mut games, mut drawn) = (Vec::new(), Vec::new());
+    for game in 0..positions.div_ceil(CUTS) as usize {
+        let mut rng = stream(seed, "probe games", game as u64);
+        let mut draw = || below(&mut rng, file.games() as u64) as usize;
+        let mut taken = draw();
+        while !can_be_cut(&taken) {
+            taken = draw();
+        }
+        let moves = file.game(taken);
+        games.push(moves);
+        let count = CUTS.min(positions - drawn.len() as u32);
+        drawn.extend((0..count).map(|_| Position { game, cut: 1 + below(&mut rng, moves.len() as u64 - 1) as usize }));
+    }
+    Ok((games, drawn))
 }
 
 struct Sequence {

@@ -4,7 +4,12 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use fs_err::File;
-use polars::prelude::{Column, DataFrame, ParquetReader, ParquetWriter, PolarsResult, SerReader as _};
+use polars::prelude::{DataFrame, ParquetReader, SerReader as _};
+
+use super::super::items::{Cells, Items};
+
+/// The name of the table.
+const NAME: &str = "probe";
 
 /// How often a probe told what stands on a square.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,41 +36,33 @@ impl Square {
     }
 }
 
-/// Writes the table.
-pub fn write(squares: &[Square], path: &Path) -> Result<()> {
-    let written = frame(squares).and_then(|mut frame| {
-        // One thread: on any number of them, the same bytes.
-        ParquetWriter::new(File::create(path)?).set_parallel(false).finish(&mut frame)
-    });
-    written.with_context(|| format!("writing the squares `{}`", path.display()))?;
-    Ok(())
+/// The table, to be written.
+pub fn items(squares: &[Square]) -> Items {
+    let words = |of: fn(&Square) -> &str| Cells::Text(squares.iter().map(|square| of(square).to_owned()).collect());
+    let numbers = |of: fn(&Square) -> u32| Cells::Few(squares.iter().map(of).collect());
+    let columns = vec![
+        ("frame", words(|square| &square.frame)),
+        ("model", words(|square| &square.model)),
+        ("layer", words(|square| &square.layer)),
+        ("chosen", Cells::Flag(squares.iter().map(|square| square.chosen).collect())),
+        ("square", words(|square| &square.square)),
+        ("accuracy", Cells::Number(squares.iter().map(Square::accuracy).collect())),
+        ("right", numbers(|square| square.right)),
+        ("n", numbers(|square| square.n)),
+    ];
+    Items { name: NAME, columns }
 }
 
-/// Reads a table that [`write()`] wrote.
+/// Reads the table in a folder that its [`items`] were written to.
 ///
 /// # Errors
 ///
 /// Where the file is missing, damaged, or another table.
-pub fn read(path: &Path) -> Result<Vec<Square>> {
+pub fn read(dir: &Path) -> Result<Vec<Square>> {
+    let path = &dir.join(format!("{NAME}.parquet"));
     let context = || format!("reading the squares `{}`", path.display());
     let frame = ParquetReader::new(File::open(path)?.into_file()).finish().with_context(context)?;
     of(&frame).with_context(context)
-}
-
-fn frame(squares: &[Square]) -> PolarsResult<DataFrame> {
-    let words = |name: &str, of: fn(&Square) -> &str| Column::new(name.into(), squares.iter().map(of).collect::<Vec<_>>());
-    let numbers = |name: &str, of: fn(&Square) -> u32| Column::new(name.into(), squares.iter().map(of).collect::<Vec<_>>());
-    let columns = vec![
-        words("frame", |square| &square.frame),
-        words("model", |square| &square.model),
-        words("layer", |square| &square.layer),
-        Column::new("chosen".into(), squares.iter().map(|square| square.chosen).collect::<Vec<_>>()),
-        words("square", |square| &square.square),
-        Column::new("accuracy".into(), squares.iter().map(Square::accuracy).collect::<Vec<_>>()),
-        numbers("right", |square| square.right),
-        numbers("n", |square| square.n),
-    ];
-    DataFrame::new(squares.len(), columns)
 }
 
 fn of(frame: &DataFrame) -> Result<Vec<Square>> {

@@ -58,7 +58,7 @@ fn probed(config: &ModelConfig, seed: u64) -> (Measured, Vec<Square>) {
     let (_dir, file) = written(&games, Framing::Marked);
     let decoder = Decoder::new(config, 3, Device::Cpu).expect("the CPU has memory");
     let sizes = Sizes { positions: 160, test: 60, seed };
-    measure(sizes, &decoder, &file, &file, &silent()).expect("games to draw from")
+    super::probed(sizes, &decoder, &Material::split(&file, &file), &silent()).expect("games to draw from")
 }
 
 const TINY: ModelConfig = ModelConfig { layers: 2, heads: 2, width: 16, hidden: 32, context: 48 };
@@ -70,10 +70,11 @@ fn two_probes_of_one_model_say_the_same_to_the_byte_and_are_told_with_their_base
     let (again, same) = probed(&TINY, 7);
     assert_eq!(one, again);
     let files = [(&squares, "one"), (&same, "two")].map(|(squares, name)| {
-        let path = dir.path().join(name);
-        table::write(squares, &path).expect("room to write");
-        assert_eq!(table::read(&path).expect("just written"), *squares);
-        fs::read(path).expect("just written")
+        let folder = dir.path().join(name);
+        fs::create_dir(&folder).expect("room to write");
+        table::items(squares).write(&folder).expect("room to write");
+        assert_eq!(table::read(&folder).expect("just written"), *squares);
+        fs::read(folder.join("probe.parquet")).expect("just written")
     });
     assert_eq!(files[0], files[1]);
     assert_ne!(probed(&TINY, 8).0, one);
@@ -138,7 +139,34 @@ fn a_corpus_without_games_to_cut_is_an_error_with_a_hint() {
     let (_dir, file) = written(&[vec![5], vec![]], Framing::Marked);
     let decoder = Decoder::new(&TINY, 3, Device::Cpu).expect("the CPU has memory");
     let sizes = Sizes { positions: 64, test: 5, seed: 1 };
-    let error = measure(sizes, &decoder, &file, &file, &silent()).expect_err("nothing to draw");
+    let error = measure(sizes, &decoder, &Material::split(&file, &file), &silent()).expect_err("nothing to draw");
     assert!(error.downcast_ref::<crate::error::Fixable>().is_some_and(|fixable| fixable.hint.is_some()));
     assert_eq!([64, 4_000].map(fitted), [56, 3_496]);
+}
+
+#[test]
+fn a_predictor_without_layers_is_not_probed() {
+    let (_dir, file) = written(&fakes::games(), Framing::Marked);
+    let sizes = Sizes { positions: 64, test: 5, seed: 1 };
+    let error = measure(sizes, &fakes::uniform(), &Material::split(&file, &file), &silent()).expect_err("no layers");
+    assert!(error.to_string().contains("layers of a decoder"), "{error:#}");
+}
+
+#[test]
+fn tokens_are_counted_as_they_are_read_and_are_no_more_than_the_bound() {
+    let games = [fakes::games(), vec![fakes::endless_game(120)]].concat();
+    let plies = games.iter().map(|game| game.len() as u32).max().expect("there are games");
+    let (_dir, file) = written(&games, Framing::Marked);
+    let validation = ValidationGames::of(&file);
+    for context in [16, 48, 256] {
+        let sizes = Sizes { positions: 300, test: 50, seed: 1 };
+        let places = [
+            Places::training(&file, sizes.positions, sizes.seed, &silent()).expect("games to draw from"),
+            Places::new(validation.clone(), positions::draw(&validation, 1, 50).expect("games to draw from"), &silent())
+                .expect("legal games"),
+        ];
+        let read = 2 * places.iter().map(|places| places.tokens(context as usize)).sum::<u64>();
+        assert_eq!(tokens_of(sizes, &file, &validation, context).expect("games to draw from"), read);
+        assert!(read <= most_tokens(sizes, plies, context), "{read} in {context}");
+    }
 }

@@ -157,6 +157,6 @@ fn measured(outcome: &Outcome, experiment: &Experiment, dir: &Path) -> Option<Me
         return None;
     }
     let score = json(&dir.join("score.json"))?;
-    let squares = if matches!(metric, Metric::Probe { .. }) { table::read(&dir.join("probe.parquet")).ok() } else { None };
+    let squares = if matches!(metric, Metric::Probe { .. }) { table::read(dir).ok() } else { None };
     Some(Measured { key: outcome.node.key, asked, metric, checkpoint, score, squares: squares.unwrap_or_default() })
 }

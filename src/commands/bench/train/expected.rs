@@ -3,11 +3,12 @@
 use super::subject::Subject;
 use crate::commands::session::Session;
 use crate::estimate::{self, Rates};
-use crate::plan::Artifact as _;
+use crate::plan::{Artifact as _, Stage as _};
 use crate::stages::encode::Tokens;
+use crate::stages::passes;
+use crate::stages::train::Train;
 use crate::store::State;
 use crate::train::config::Length;
-use crate::train::rows::epoch_tokens;
 
 /// What is known of an experiment before it runs, beside the speed of its steps.
 pub(super) struct Rest {
@@ -21,10 +22,12 @@ pub(super) struct Rest {
 
 impl Rest {
     pub(super) fn of(session: &Session, point: Subject) -> Self {
-        let rates = Rates { device: &session.loaded.machine.device, network: None };
+        let device = &session.loaded.machine.device;
+        let flops_per_second = estimate::reached(Train::NAME, &session.store, device);
+        let rates = Rates { device, network: None, flops_per_second };
         let of_point = session.plan.nodes.iter().filter(|node| node.points.is_empty() || node.points.contains(&point.point));
         let (mut seconds, mut untold) = (0.0, 0);
-        for node in of_point.filter(|node| node.stage != "train") {
+        for node in of_point.filter(|node| node.stage != Train::NAME) {
             let state = session.store.state(node.slot());
             match estimate::seconds(node, &state, &session.store, rates) {
                 Some(estimate) => seconds += estimate.seconds,
@@ -42,6 +45,5 @@ fn steps(session: &Session, point: Subject) -> Option<u64> {
     let encode = session.plan.nodes.iter().find(|node| node.stage == "encode" && node.points.contains(&point.point))?;
     let kept = session.store.state(encode.slot()) == State::Kept;
     let tokens = Tokens::open(&session.store.dir("encode", encode.key)).ok().filter(|_| kept)?;
-    let epoch = epoch_tokens(point.train.packing, tokens.train.stream(), point.model.context).ok()?;
-    Some(point.train.steps(point.model.context, epoch))
+    passes::steps(point.train, &point.model, &tokens)
 }

@@ -10,6 +10,8 @@ use super::trial::{Outcome, Trial};
 use crate::error::Fixable;
 use crate::memory::Room;
 use crate::train::bench::asked::StepsMeasured;
+use crate::train::config::TrainConfig;
+use crate::train::needs;
 
 /// The share of free memory that is left free by the largest batch: other programs move, and so does what validation needs.
 pub(super) const MARGIN: f64 = 0.1;
@@ -72,6 +74,12 @@ impl<'a> Findings<'a> {
         (tokens_per_second, tokens_per_second * self.point.model.flops_per_token() as f64 / self.matmul_flops_per_second)
     }
 
+    /// The peak of memory as `plan` reckons it.
+    pub(super) fn reckoned_bytes(&self, trial: &Trial, measured: &StepsMeasured) -> u64 {
+        let train = TrainConfig { batch: trial.batch, ..self.point.train.clone() };
+        needs::peak_bytes(&train, &self.point.model, &measured.device)
+    }
+
     pub(super) fn first(&self) -> Option<&StepsMeasured> {
         self.tried.iter().find_map(Trial::measured)
     }
@@ -123,6 +131,7 @@ impl<'a> Findings<'a> {
                     "tokens_per_second": tokens_per_second,
                     "mfu": mfu,
                     "peak_memory_bytes": measured.peak_memory_bytes,
+                    "reckoned_memory_bytes": self.reckoned_bytes(trial, measured),
                     "free_memory_bytes": measured.room.as_ref().map(|room| room.bytes),
                     "free_memory": measured.room.as_ref().map(|room| &room.of),
                     "fits": fits(measured),

@@ -22,8 +22,8 @@ pub(super) fn print(findings: &Findings, paint: Paint) -> Result<()> {
 pub(super) fn lines(findings: &Findings, paint: Paint) -> Vec<String> {
     let mut lines = vec![headline(findings), String::new()];
     lines.push(paint.dim(&format!(
-        "{:>7}{:>12}{:>12}{:>12}{:>9}{:>14}{:>14}",
-        "batch", "accumulate", "step", "tokens/s", "MFU", "peak memory", "free before"
+        "{:>7}{:>12}{:>12}{:>12}{:>9}{:>14}{:>12}{:>14}",
+        "batch", "accumulate", "step", "tokens/s", "MFU", "peak memory", "reckoned", "free before"
     )));
     for trial in &findings.tried {
         let line = row(findings, trial);
@@ -67,8 +67,8 @@ fn row(findings: &Findings, trial: &Trial) -> String {
             let free = measured.room.as_ref().map_or_else(|| "?".to_owned(), |room| bytes(room.bytes));
             let peak = measured.peak_memory_bytes.map_or_else(|| "?".to_owned(), bytes);
             let tight = if fits(measured) { "" } else { "  less than the margin is left" };
-            let (step, mfu) = (duration(step), percent(mfu, 1));
-            format!("{begin}{step:>12}{:>12}{mfu:>9}{peak:>14}{free:>14}{tight}", si(tokens_per_second))
+            let (step, mfu, reckoned) = (duration(step), percent(mfu, 1), bytes(findings.reckoned_bytes(trial, measured)));
+            format!("{begin}{step:>12}{:>12}{mfu:>9}{peak:>14}{reckoned:>12}{free:>14}{tight}", si(tokens_per_second))
         }
         Outcome::OutOfMemory(said) => format!("{begin}  out of memory: {said}"),
         Outcome::TooLarge(said) | Outcome::NotTried(said) => format!("{begin}  not tried: {said}"),
