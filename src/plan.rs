@@ -4,12 +4,11 @@
 //! A [`Handle`] is made only by [`Plan::add`], so an input always stands before its user and a cycle cannot
 //! be written. Nodes are plain values: the work is found by the stage's name, here or in another process.
 
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::machine::Machine;
@@ -18,6 +17,10 @@ use crate::progress::Progress;
 use crate::ranks::Ranks;
 pub use crate::store::Cost;
 use crate::store::{Key, Slot, Store};
+
+mod handle;
+
+pub use handle::Handle;
 
 /// One cached step. Its fields are its settings and its inputs; serialised, they are its key.
 pub trait Stage: Serialize + DeserializeOwned + 'static {
@@ -84,50 +87,6 @@ pub struct Piece {
 /// What a finished folder is, seen from the stage after it.
 pub trait Artifact: Sized {
     fn open(dir: &Path) -> Result<Self>;
-}
-
-/// An artifact that will exist: a type for the compiler, a key for the hash.
-pub struct Handle<T> {
-    key: Key,
-    made: PhantomData<fn() -> T>,
-}
-
-impl<T> Handle<T> {
-    pub fn key(self) -> Key {
-        self.key
-    }
-}
-
-impl<T> Clone for Handle<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Handle<T> {}
-
-impl<T> std::fmt::Debug for Handle<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Handle({})", self.key)
-    }
-}
-
-/// `{"artifact": "9f2c…"}`: the mark by which [`Plan::add`] finds the inputs again.
-#[derive(Serialize, Deserialize)]
-struct Mark {
-    artifact: Key,
-}
-
-impl<T> Serialize for Handle<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Mark { artifact: self.key }.serialize(serializer)
-    }
-}
-
-impl<'de, T> Deserialize<'de> for Handle<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Mark::deserialize(deserializer).map(|mark| Self { key: mark.artifact, made: PhantomData })
-    }
 }
 
 /// A stage with its type erased: everything a runner, here or elsewhere, needs to know.
@@ -228,12 +187,12 @@ impl Plan {
                 variant: S::VARIANT.to_owned(),
             });
         }
-        Handle { key, made: PhantomData }
+        Handle::of(key)
     }
 
     /// Makes every later node of the point wait for `gate`, without a word in their keys.
     pub fn gate<T>(&mut self, gate: Handle<T>) {
-        self.gates.push(gate.key);
+        self.gates.push(gate.key());
     }
 
     /// Whether others wait for it.
@@ -301,9 +260,9 @@ impl Cx<'_> {
     ///
     /// Where the handle is none of the stage's own fields: it would not be in the key.
     pub fn open<T: Artifact>(&self, input: Handle<T>) -> Result<T> {
-        let known = self.inputs.iter().find(|(key, _)| *key == input.key && self.node.reads.contains(key));
+        let known = self.inputs.iter().find(|(key, _)| *key == input.key() && self.node.reads.contains(key));
         let (_, dir) =
-            known.with_context(|| format!("stage `{}` opens {}, which is not in its key", self.node.stage, input.key))?;
+            known.with_context(|| format!("stage `{}` opens {}, which is not in its key", self.node.stage, input.key()))?;
         T::open(dir)
     }
 }
@@ -377,7 +336,7 @@ mod tests {
             Ok(())
         }
         fn piece(&self) -> Option<Piece> {
-            Some(Piece { of: self.at.key, file: "first".into() })
+            Some(Piece { of: self.at.key(), file: "first".into() })
         }
     }
 
@@ -392,9 +351,13 @@ mod tests {
         let gate = plan.add(Join { parts: vec![look, follows] }, &[]);
         plan.gate(gate);
         let held_up = plan.add(Join { parts: vec![follows] }, &[]);
-        let early: Vec<Key> = plan.early(long.key).iter().map(|node| node.key).collect();
-        assert_eq!(early, [look.key, follows.key, held_up.key], "the last waits for a gate, which is seen to when it is made");
-        assert!(plan.early(look.key).is_empty(), "what reads it reads the whole of it");
+        let early: Vec<Key> = plan.early(long.key()).iter().map(|node| node.key).collect();
+        assert_eq!(
+            early,
+            [look.key(), follows.key(), held_up.key()],
+            "the last waits for a gate, which is seen to when it is made"
+        );
+        assert!(plan.early(look.key()).is_empty(), "what reads it reads the whole of it");
     }
 
     #[test]

@@ -8,6 +8,7 @@ const SPINE: &[&str] = &[
     "key.rs",
     "passes.rs",
     "plan.rs",
+    "plan",
     "store.rs",
     "store",
     "run.rs",
