@@ -32,6 +32,7 @@ pub mod puzzles;
 mod rules;
 pub mod sampling;
 pub mod score;
+pub mod values;
 
 use std::collections::BTreeMap;
 

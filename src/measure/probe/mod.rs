@@ -76,9 +76,17 @@ impl Frame {
             Self::ToMove => "to_move.",
         }
     }
+
+    /// In tables.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Colours => "colours",
+            Self::ToMove => "to-move",
+        }
+    }
 }
 
-/// Probes a decoder: its values, and the accuracy on each square.
+/// Probes a decoder: its values, with what came out at each position, and the accuracy on each square.
 ///
 /// # Errors
 ///
@@ -109,7 +117,8 @@ pub fn measure(
     }
     let values = figures::values(&found, &test);
     let counts = [("positions", u64::from(positions)), ("test", test.len() as u64)].map(|(name, n)| (name.to_owned(), n)).into();
-    Ok((Measured { values, counts, ..Measured::default() }, figures::squares(&found)))
+    let items = vec![figures::positions(&found, &test)];
+    Ok((Measured { values, counts, items, ..Measured::default() }, figures::squares(&found)))
 }
 
 /// The probes of all layers of one model in one frame.
