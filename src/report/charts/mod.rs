@@ -4,6 +4,8 @@
 
 mod agreement;
 mod bars;
+mod by_part;
+mod calibration;
 mod canvas;
 mod corpus;
 mod curves;
@@ -14,16 +16,20 @@ mod gates;
 mod legality;
 mod lengths;
 mod loss;
+mod openings;
 mod overlap;
+mod own_games;
 mod plane;
 mod png;
 mod points;
 mod probe;
+mod puzzles;
 mod rules;
 mod scale;
 mod speed;
 mod squares;
 mod style;
+mod survival;
 mod timeline;
 
 use canvas::{Anchor, Canvas};
@@ -33,9 +39,11 @@ use style::{Hue, LEADING, TEXT, TITLE, Weight, wrap};
 use super::results::{Point, Results};
 
 pub(crate) use canvas::alone;
+pub(crate) use openings::name as opening_name;
 pub(crate) use png::{Fonts, png};
 pub(crate) use rules::RULES;
 pub(crate) use style::{Hue as Colour, hex};
+pub(crate) use survival::curve as survival_curve;
 
 /// One chart of a point of the sweep; none where its numbers are missing.
 pub(crate) struct Chart {
@@ -56,21 +64,41 @@ pub(crate) struct Overview {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
-    Measured,
+    Moves,
+    Games,
+    Openings,
+    Board,
     Trained,
     Corpus,
 }
 
+/// What the model learned, in the order of the page, with its headings.
+pub(crate) const LEARNED: [(Section, &str); 4] = [
+    (Section::Moves, "Move by move"),
+    (Section::Games, "Whole games"),
+    (Section::Openings, "Openings and puzzles"),
+    (Section::Board, "The board in its states"),
+];
+
 /// In the order of the page.
 pub(crate) const CHARTS: &[Chart] = &[
-    Chart { name: "legality", table: "metrics", section: Section::Measured, draw: legality::draw },
-    Chart { name: "failures", table: "failures", section: Section::Measured, draw: failures::draw },
-    Chart { name: "agreement", table: "metrics", section: Section::Measured, draw: agreement::draw },
-    Chart { name: "full-games-by-temperature", table: "metrics", section: Section::Measured, draw: full_games::by_temperature },
-    Chart { name: "full-games", table: "metrics", section: Section::Measured, draw: full_games::by_tokens },
-    Chart { name: "rules", table: "metrics", section: Section::Measured, draw: rules::draw },
-    Chart { name: "probe-by-layer", table: "metrics", section: Section::Measured, draw: probe::by_layer },
-    Chart { name: "probe-by-square", table: "probe", section: Section::Measured, draw: probe::by_square },
+    Chart { name: "legality", table: "metrics", section: Section::Moves, draw: legality::draw },
+    Chart { name: "failures", table: "failures", section: Section::Moves, draw: failures::draw },
+    Chart { name: "agreement", table: "metrics", section: Section::Moves, draw: agreement::draw },
+    Chart { name: "rules", table: "metrics", section: Section::Moves, draw: rules::draw },
+    Chart { name: "calibration", table: "metrics", section: Section::Moves, draw: calibration::draw },
+    Chart { name: "agreement-by-part", table: "metrics", section: Section::Moves, draw: by_part::agreement },
+    Chart { name: "legality-by-part", table: "metrics", section: Section::Moves, draw: by_part::legality },
+    Chart { name: "survival", table: "survival", section: Section::Games, draw: survival::draw },
+    Chart { name: "full-games-by-temperature", table: "metrics", section: Section::Games, draw: full_games::by_temperature },
+    Chart { name: "full-games", table: "metrics", section: Section::Games, draw: full_games::by_tokens },
+    Chart { name: "game-lengths", table: "own_games", section: Section::Games, draw: own_games::lengths },
+    Chart { name: "game-ends", table: "failures", section: Section::Games, draw: own_games::ends },
+    Chart { name: "openings", table: "metrics", section: Section::Openings, draw: openings::distances },
+    Chart { name: "opening-moves", table: "openings", section: Section::Openings, draw: openings::moves },
+    Chart { name: "puzzles", table: "metrics", section: Section::Openings, draw: puzzles::draw },
+    Chart { name: "probe-by-layer", table: "metrics", section: Section::Board, draw: probe::by_layer },
+    Chart { name: "probe-by-square", table: "probe", section: Section::Board, draw: probe::by_square },
     Chart { name: "loss", table: "training", section: Section::Trained, draw: loss::draw },
     Chart { name: "speed", table: "speed", section: Section::Trained, draw: speed::draw },
     Chart { name: "overfit", table: "gates", section: Section::Trained, draw: gates::draw },

@@ -69,7 +69,7 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     }
     below(&plane.x, x, canvas, &plot, (plot_left, plot_right, plot_bottom), (left, left + panel_width));
 
-    let inside = Inside { x, y, columns: plot_right - plot_left };
+    let inside = Inside { x, y, columns: plot_right - plot_left, rows: plane.height };
     for mark in &plane.marks {
         inside.mark(mark, &plot);
     }
@@ -119,8 +119,9 @@ fn below(axis: &Axis, x: (f64, f64), canvas: &Canvas, plot: &Plot, plot_box: (f6
 struct Inside {
     x: (f64, f64),
     y: (f64, f64),
-    /// Pixels across.
+    /// Pixels across, and from top to bottom.
     columns: f64,
+    rows: f64,
 }
 
 impl Inside {
@@ -157,9 +158,15 @@ impl Inside {
                 plot.dot(*at, RING, *hue);
                 plot.dot(*at, 3.0, Hue::Surface);
             }
-            Mark::Whisker { x, low, high, hue } => {
-                if self.holds_x(*x) && low.is_finite() && high.is_finite() {
-                    plot.line(&[self.clamp((*x, *low)), self.clamp((*x, *high))], *hue, 1.5, 1.0);
+            Mark::Whisker { x, low, high, hue } if self.holds_x(*x) && !low.is_nan() && !high.is_nan() => {
+                let (lower, upper) = (self.clamp((*x, *low)), self.clamp((*x, *high)));
+                plot.line(&[lower, upper], *hue, 1.5, 1.0);
+                // An arrow says that a bound is open.
+                let (dx, dy) = (4.0 * (self.x.1 - self.x.0) / self.columns, 5.0 * (self.y.1 - self.y.0) / self.rows);
+                for (tip, dy, open) in [(lower, dy, *low == f64::NEG_INFINITY), (upper, -dy, *high == f64::INFINITY)] {
+                    if open {
+                        plot.line(&[(tip.0 - dx, tip.1 + dy), tip, (tip.0 + dx, tip.1 + dy)], *hue, 1.5, 1.0);
+                    }
                 }
             }
             Mark::Level { y, .. } => {
@@ -174,7 +181,7 @@ impl Inside {
                     plot.column(self.clamp((from + gap, self.y.0.max(0.0))), self.clamp((to - gap, height)), *hue);
                 }
             }
-            Mark::Ring { .. } | Mark::Upright { .. } => (),
+            Mark::Ring { .. } | Mark::Whisker { .. } | Mark::Upright { .. } => (),
         }
     }
 
