@@ -11,17 +11,32 @@ const GAP: f64 = 10.0;
 /// Narrower panels put the name above the bar, unless names and values leave the bars so much room.
 const STACKED_BELOW: f64 = 420.0;
 const LEAST_ROOM: f64 = 110.0;
+/// Of an interval beside a mark.
+const LEAST_WHISKER: f64 = 8.0;
 
-pub(crate) fn height(bars: &Bars, panel_width: f64) -> f64 {
-    let stacked = stacked(bars, panel_width);
-    let (labels, _) = labels(bars, panel_width, stacked);
-    heading(bars) + labels.iter().map(|lines| row_height(lines, stacked)).sum::<f64>() + 6.0
+/// How rows are laid out, in pixels; panels that share it have their bars in line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rooms {
+    /// The name stands above the bar, and not at its left.
+    stacked: bool,
+    names: f64,
+    values: f64,
 }
 
-fn stacked(bars: &Bars, panel_width: f64) -> bool {
-    let widest = |of: fn(&Row) -> &str| bars.rows.iter().map(|row| width(of(row), TEXT, Weight::Regular)).fold(0.0, f64::max);
-    let taken = widest(|row| &row.label) + widest(|row| &row.text) + 2.0 * GAP;
-    panel_width < STACKED_BELOW && taken + LEAST_ROOM > panel_width
+impl Rooms {
+    pub(crate) fn of(panels: &[&Bars], panel_width: f64) -> Self {
+        let rows = || panels.iter().flat_map(|bars| &bars.rows);
+        let widest = |of: fn(&Row) -> &str| rows().map(|row| width(of(row), TEXT, Weight::Regular)).fold(0.0, f64::max);
+        let (names, values) = (widest(|row| &row.label), widest(|row| &row.text));
+        let stacked = panel_width < STACKED_BELOW && names + values + 2.0 * GAP + LEAST_ROOM > panel_width;
+        let most = if stacked { panel_width * 0.75 } else { panel_width * 0.45 };
+        Self { stacked, names: names.min(if stacked { panel_width } else { panel_width * 0.42 }), values: values.min(most) }
+    }
+}
+
+pub(crate) fn height(bars: &Bars, panel_width: f64, rooms: Rooms) -> f64 {
+    let rows = labels(bars, panel_width, rooms).into_iter().map(|lines| row_height(&lines, rooms.stacked));
+    heading(bars) + rows.sum::<f64>() + 6.0
 }
 
 fn heading(bars: &Bars) -> f64 {
@@ -33,30 +48,24 @@ fn row_height(lines: &[String], stacked: bool) -> f64 {
     if stacked { names + 26.0 } else { names + 9.0 }
 }
 
-/// The names in lines, and the room they take.
-fn labels(bars: &Bars, panel_width: f64, stacked: bool) -> (Vec<Vec<String>>, f64) {
-    let most = if stacked { panel_width } else { panel_width * 0.42 };
-    let labels: Vec<Vec<String>> = bars
-        .rows
-        .iter()
-        .map(|row| {
-            let mut lines = wrap(&row.label, TEXT, Weight::Regular, most);
-            if lines.len() > 3 {
-                lines.truncate(3);
-                lines[2] = fit(&format!("{}…", lines[2]), TEXT, Weight::Regular, most);
-            }
-            lines
-        })
-        .collect();
-    let room = labels.iter().flatten().map(|line| width(line, TEXT, Weight::Regular)).fold(0.0, f64::max);
-    (labels, room)
+/// The names in lines.
+fn labels(bars: &Bars, panel_width: f64, rooms: Rooms) -> Vec<Vec<String>> {
+    let most = if rooms.stacked { panel_width } else { rooms.names + 0.5 };
+    let lines = |row: &Row| {
+        let mut lines = wrap(&row.label, TEXT, Weight::Regular, most);
+        if lines.len() > 3 {
+            lines.truncate(3);
+            lines[2] = fit(&format!("{}…", lines[2]), TEXT, Weight::Regular, most);
+        }
+        lines
+    };
+    bars.rows.iter().map(lines).collect()
 }
 
-pub(crate) fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64) {
-    let stacked = stacked(bars, panel_width);
-    let (labels, label_room) = labels(bars, panel_width, stacked);
-    let text = |row: &Row| fit(&row.text, TEXT, Weight::Regular, panel_width * if stacked { 0.75 } else { 0.45 });
-    let text_room = bars.rows.iter().map(|row| width(&text(row), TEXT, Weight::Regular)).fold(0.0, f64::max);
+pub(crate) fn draw(bars: &Bars, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64, rooms: Rooms) {
+    let Rooms { stacked, names: label_room, values: text_room } = rooms;
+    let labels = labels(bars, panel_width, rooms);
+    let text = |row: &Row| fit(&row.text, TEXT, Weight::Regular, text_room + 0.5);
     let from = if stacked { left } else { left + label_room + GAP };
     let room = (left + panel_width - from - text_room - GAP).max(20.0);
 
@@ -108,6 +117,10 @@ fn bar(row: &Row, canvas: &Canvas, (from, middle): (f64, f64), at: &dyn Fn(f64) 
         end = end.max(at(beside));
     }
     let Some((low, high)) = interval(row) else { return end };
+    // Beside a mark, what is no wider than it would only blur it.
+    if row.beside.is_some() && at(high) - at(low) < LEAST_WHISKER {
+        return end;
+    }
     whisker(canvas, middle, (low, high), at, Hue::Ink, 1.5);
     for bound in [low, high].into_iter().filter(|bound| bound.is_finite()) {
         canvas.line((at(bound), middle - 4.0), (at(bound), middle + 4.0), Hue::Ink, 1.5);

@@ -51,7 +51,7 @@ fn draw(score: &Measured, name: &str, title: &str, what: &str) -> Option<Drawing
         let level = Some(all.value).filter(|value| value.is_finite());
         Panel::Bars(Bars { range: Some(range), level, ..Bars::new(heading, Shape::Dot, rows) })
     };
-    Some(Drawing { title: title.to_owned(), subtitle, alt, columns: 2, panels: panels.into_iter().map(panel).collect() })
+    Some(Drawing { title: title.to_owned(), subtitle, alt, columns: 1, panels: panels.into_iter().map(panel).collect() })
 }
 
 fn is_of(part: &Value, begins: &[&str]) -> bool {

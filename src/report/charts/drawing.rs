@@ -118,7 +118,7 @@ pub(crate) struct Bars {
     pub(crate) whole: Option<f64>,
     /// Exactly this is shown, where panels of dots share an axis.
     pub(crate) range: Option<(f64, f64)>,
-    /// A line through all rows to compare with.
+    /// A line through all rows of dots to compare with.
     pub(crate) level: Option<f64>,
 }
 

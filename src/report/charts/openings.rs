@@ -11,6 +11,8 @@ use crate::text::{number_within, percent, percent_within, plural, thousands};
 /// Beginnings that are shown move by move, and moves of each.
 const SHOWN: usize = 8;
 const MOVES: usize = 5;
+/// Letters of a line in a heading.
+const LONGEST: usize = 26;
 
 /// A beginning as people write it.
 pub(crate) fn name(prefix: &str) -> String {
@@ -21,7 +23,7 @@ pub(crate) fn name(prefix: &str) -> String {
 pub(crate) fn distances(_: &Results, point: &Point) -> Option<Drawing> {
     let score = point.finals("openings").into_iter().next()?;
     let rows = |value: &str, show: fn(&Value) -> String| -> Vec<Row> {
-        score.parts(value).map(|part| Row::measured(name(&part.slice), part, show(part))).collect()
+        score.parts(value).map(|part| Row::measured(ending(&name(&part.slice)), part, show(part))).collect()
     };
     let shares = rows("variation", |part| {
         format!("{}, n = {}", percent_within(part.value, Some(part.low), Some(part.high)), thousands(part.n))
@@ -81,6 +83,16 @@ pub(crate) fn moves(_: &Results, point: &Point) -> Option<Drawing> {
     (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 2, panels })
 }
 
+/// A long line by its end, which says where the game is.
+fn ending(line: &str) -> String {
+    let letters = line.chars().count();
+    if letters <= LONGEST {
+        return line.to_owned();
+    }
+    let end: String = line.chars().skip(letters - LONGEST).collect();
+    format!("… {}", end.split_once(' ').map_or(end.as_str(), |(_, end)| end))
+}
+
 fn panel(next: &[NextMove]) -> Option<(String, Vec<Row>)> {
     let games: u64 = next.iter().map(|one| one.games).sum();
     let share = |one: &NextMove| one.games as f64 / games.max(1) as f64;
@@ -98,6 +110,6 @@ fn panel(next: &[NextMove]) -> Option<(String, Vec<Row>)> {
         })
     });
     let rows: Vec<Row> = rows.collect();
-    let heading = format!("{}: {}", name(&next.first()?.prefix), plural("game", games));
+    let heading = format!("{}: {}", ending(&name(&next.first()?.prefix)), plural("game", games));
     (!rows.is_empty()).then_some((heading, rows))
 }

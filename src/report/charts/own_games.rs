@@ -1,6 +1,7 @@
 //! The games that the model plays against itself, one by one: how long they last, and how they end.
 
 use super::drawing::{Axis, Bars, Drawing, Mark, Panel, Plane, Row, Shape, Unit};
+use super::plane::shared_y;
 use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
 use crate::report::words::at;
@@ -49,24 +50,24 @@ pub(crate) fn lengths(_: &Results, point: &Point) -> Option<Drawing> {
     let bin = [2, 4, 6, 10, 20, 50, 100].into_iter().find(|bin| longest / bin < 52).unwrap_or(1 + longest / 52);
     let x = (0.0, f64::from((longest / bin + 1) * bin));
     let mut said = Vec::new();
-    let panels = panels
-        .into_iter()
-        .map(|(heading, hue, lengths)| {
-            let games: u64 = lengths.iter().map(|(_, games)| games).sum();
-            let plies: u64 = lengths.iter().map(|(plies, games)| u64::from(*plies) * games).sum();
-            let mean = plies as f64 / games as f64;
-            said.push(format!("{heading}: {mean:.1} plies on average"));
-            let marks = vec![
-                Mark::Columns { bins: bins(&lengths, bin, games), hue },
-                Mark::Upright { x: mean, label: format!("mean {mean:.1} plies") },
-            ];
-            let heading = format!("{heading}: {}", plural("game", games));
-            let y = Axis::new("", Unit::Share).include([0.0]);
-            Panel::Plane(Plane { heading, x: Axis::new("plies", Unit::Number).range(x), y, marks, height: 96.0 })
-        })
-        .collect();
+    let mut drawn = Vec::new();
+    for (heading, hue, lengths) in panels {
+        let games: u64 = lengths.iter().map(|(_, games)| games).sum();
+        let plies: u64 = lengths.iter().map(|(plies, games)| u64::from(*plies) * games).sum();
+        let mean = plies as f64 / games as f64;
+        said.push(format!("{heading}: {mean:.1} plies on average"));
+        let columns = Mark::Columns { bins: bins(&lengths, bin, games), hue };
+        let heading = format!("{heading}: {}", plural("game", games));
+        drawn.push((heading, vec![columns, Mark::Upright { x: mean, label: format!("mean {mean:.1} plies") }]));
+    }
+    let y = shared_y(&drawn.iter().map(|(_, marks)| marks.as_slice()).collect::<Vec<_>>(), Unit::Share, &[0.0]);
+    let panel = |(heading, marks)| {
+        let (x, y) = (Axis::new("plies", Unit::Number).range(x), Axis::new("", Unit::Share).range(y));
+        Panel::Plane(Plane { heading, x, y, marks, height: 96.0 })
+    };
+    let panels = drawn.into_iter().map(panel).collect();
     let subtitle = format!(
-        "Shares of games by their length, in steps of {}. The model plays both sides without a mask; a game ends at its first illegal token.",
+        "Shares of games by their length, in steps of {}; one axis for all. The model plays both sides without a mask; a game ends at its first illegal token.",
         plural("ply", u64::from(bin))
     );
     Some(Drawing { title: "How long games are".to_owned(), subtitle, alt: said.join("; "), columns: 1, panels })

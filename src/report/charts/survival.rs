@@ -13,6 +13,8 @@ use crate::text::{percent, plural, temperature};
 
 /// Most points of a curve.
 const MOST_POINTS: u32 = 50;
+/// A curve ends where fewer games go on, unless an illegal token ended all others too.
+const FEWEST: usize = 5;
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let mut panels = Vec::new();
@@ -79,7 +81,12 @@ fn in_own_games(score: &Measured) -> Vec<(u32, Estimate)> {
         .collect();
     let last = watched.iter().map(|one| one.until).max().unwrap_or(0);
     let step = last.div_ceil(MOST_POINTS).max(1);
-    (1..=last).filter(|ply| ply % step == 0 || *ply == 1).map_while(|ply| Some((ply, survival(&watched, ply)?))).collect()
+    let is_told = |ply: u32| {
+        let still = watched.iter().filter(|one| one.until >= ply).count();
+        still >= FEWEST || watched.iter().all(|one| one.event)
+    };
+    let plies = (1..=last).take_while(|ply| is_told(*ply)).filter(|ply| ply % step == 0 || *ply == 1);
+    plies.map_while(|ply| Some((ply, survival(&watched, ply)?))).collect()
 }
 
 fn marks(curve: &[(u32, Estimate)], hue: Hue, label: String) -> Vec<Mark> {
