@@ -55,7 +55,7 @@ fn table(score: &Measured, parts: &[Part]) -> Option<(String, Table)> {
         "{}{}. Intervals: {}",
         words::parts(metric, &first[0].name),
         words::at(temperature).replace(" at ", ", "),
-        intervals.join(", ")
+        intervals.join("; ")
     );
     let names = first.iter().map(|value| (words::column(metric, &value.name), true));
     let head = [("Part".to_owned(), false)].into_iter().chain(names).chain([("n".to_owned(), true)]);

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::table::{Cell, Table};
 use super::{Drawn, Figure, corpus, parts};
 use crate::measure::score::Value;
+use crate::measure::values::{Told, find};
 use crate::report::charts::{LEARNED, Section};
 use crate::report::published::{self, Verdict};
 use crate::report::results::{Asked, Measured, Point, Results, State};
@@ -149,7 +150,9 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
 fn figures(point: &Point) -> Option<Table> {
     let mut shown: Vec<(&Measured, &Value)> = Vec::new();
     for score in point.scores.iter().filter(|score| score.asked == Asked::Final) {
-        for value in score.score.values.iter().filter(|value| value.slice.is_empty()) {
+        let extreme = |value: &Value| find(score.metric.name(), &value.name).is_some_and(|known| known.told == Told::Extreme);
+        // The smallest and the largest of a sample say little that the table of all numbers does not.
+        for value in score.score.values.iter().filter(|value| value.slice.is_empty() && !extreme(value)) {
             // Real games are the same beside each temperature of the model's.
             if !(is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
                 shown.push((score, value));
