@@ -63,7 +63,7 @@ pub(crate) fn lengths(_: &Results, point: &Point) -> Option<Drawing> {
     let y = shared_y(&drawn.iter().map(|(_, marks)| marks.as_slice()).collect::<Vec<_>>(), Unit::Share, &[0.0]);
     let panel = |(heading, marks)| {
         let (x, y) = (Axis::new("plies", Unit::Number).range(x), Axis::new("", Unit::Share).range(y));
-        Panel::Plane(Plane { heading, x, y, marks, height: 96.0 })
+        Panel::Plane(Plane { heading, x, y, marks, height: 116.0 })
     };
     let panels = drawn.into_iter().map(panel).collect();
     let subtitle = format!(
