@@ -119,21 +119,33 @@ pub fn percent(share: f64, decimals: usize) -> String {
 
 /// `97.86 % [97.65, 98.05]`, from shares, with the digits that the interval carries.
 pub fn percent_within(share: f64, low: Option<f64>, high: Option<f64>) -> String {
-    let (Some(low), Some(high)) = (low, high) else { return percent(share, 1) };
+    let Some([low, high]) = interval(low, high) else { return percent(share, 1) };
     let decimals = decimals_of((high - low) * 50.0);
-    format!("{} [{:.decimals$}, {:.decimals$}]", percent(share, decimals), low * 100.0, high * 100.0)
+    format!("{} {}", percent(share, decimals), bounds(low * 100.0, high * 100.0, decimals))
 }
 
 /// `48.2 [46.1, 50.3]`, with the digits that the interval carries.
 pub fn number_within(value: f64, low: Option<f64>, high: Option<f64>) -> String {
-    let (Some(low), Some(high)) = (low, high) else { return significant(value, 4) };
+    let Some([low, high]) = interval(low, high) else { return significant(value, 4) };
     let decimals = decimals_of((high - low) / 2.0);
-    minus(&format!("{value:.decimals$} [{low:.decimals$}, {high:.decimals$}]"))
+    format!("{} {}", fixed(value, decimals), bounds(low, high, decimals))
+}
+
+fn interval(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
+    Some([low?, high?]).filter(|bounds| bounds.iter().all(|bound| !bound.is_nan()))
+}
+
+/// `[97.65, 98.05]`; an open bound is `∞`.
+fn bounds(low: f64, high: f64, decimals: usize) -> String {
+    let bound =
+        |bound: f64| if bound.is_finite() { format!("{bound:.decimals$}") } else { bound.to_string().replace("inf", "∞") };
+    minus(&format!("[{}, {}]", bound(low), bound(high)))
 }
 
 /// Decimals so that half an interval shows about two digits, as in 60.4 ± 4.3 and 97.86 ± 0.20.
 pub fn decimals_of(half_width: f64) -> usize {
     match half_width {
+        x if x.is_infinite() => 1,
         x if x >= 10.0 => 0,
         x if x >= 1.0 => 1,
         x if x >= 0.05 => 2,
@@ -181,6 +193,9 @@ mod tests {
         assert_eq!(percent_within(0.604, Some(0.5605), Some(0.6459)), "60.4 % [56.0, 64.6]");
         assert_eq!(percent_within(0.5, Some(0.2), Some(0.8)), "50 % [20, 80]");
         assert_eq!(number_within(48.2, Some(46.1), Some(50.3)), "48.2 [46.1, 50.3]");
+        assert_eq!(percent_within(0.5, Some(0.2), Some(f64::INFINITY)), "50.0 % [20.0, ∞]");
+        assert_eq!(number_within(-1.5, Some(f64::NEG_INFINITY), Some(2.0)), "−1.5 [−∞, 2.0]");
+        assert_eq!(number_within(3.0, Some(f64::NAN), Some(2.0)), "3");
         assert_eq!(si(803_780_147.0), "804 M");
         assert_eq!(si(-1_500.0), "−1.5 k");
         assert_eq!(significant(0.000_123_4, 2), "0.00012");

@@ -5,6 +5,7 @@ mod ending;
 mod geometry;
 pub mod hash;
 mod legal;
+pub mod line;
 pub mod notation;
 pub mod replay;
 mod san;

@@ -35,6 +35,7 @@ mod rules;
 pub mod sampling;
 pub mod score;
 pub mod tokens;
+pub mod values;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,9 @@
 //! A run made up for tests: the folders and files of a real one, with curves like the published ones.
 
 mod corpus;
+mod measures;
 mod probe;
+mod score;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 use crate::corpus::config::{Keep, Source, Split, SplitBy};
 use crate::experiment::{Corpus, Experiment, Gates, Measure, Published, Weights};
 use crate::measure::metric::{Checkpoint, Metric};
-use crate::measure::score::{MeasuredCheckpoint, Protocol, Score, Value as Estimate};
+use crate::measure::score::Value as Estimate;
 use crate::model::config::ModelConfig;
 use crate::plan::{Cost, Node};
 use crate::stages;
@@ -20,7 +22,6 @@ use crate::store::{MadeBy, Manifest, Store};
 use crate::taint::Refusal;
 use crate::train::config::{
     InitialLoss, LearningRate, Length, Overfit, Packing, Precision, Sampler, Schedule, Snapshots, TrainConfig, Validate,
-    snapshot_steps,
 };
 
 pub(crate) struct Fixture {
@@ -125,6 +126,12 @@ pub(crate) fn experiment(steps: u64) -> Experiment {
                 games(200, 0.6),
                 games(200, 0.4),
                 games(200, 0.2),
+                Metric::Mass { positions: 20_000, seed: final_seed },
+                Metric::Calibration { positions: 20_000, seed: final_seed },
+                Metric::Dense { games: 500, temperature: 1.0, seed: final_seed },
+                Metric::Loss,
+                Metric::Openings { prefixes: measures::PREFIXES.map(str::to_owned).into(), seed: final_seed },
+                Metric::Puzzles { blake3: "9f2c".into(), puzzles: 1500, seed: final_seed },
                 Metric::Probe { positions: 20_000, test: 2000, seed: final_seed },
             ],
             checkpoint: Checkpoint::Best,
@@ -212,7 +219,10 @@ fn artifact(node: &Node, points: &[Experiment], dir: &Path, seconds: f64, wish: 
         "train" => training(experiment, 1.0),
         "evaluate" => {
             probe::write(dir, node);
-            vec![("score.json", score(node, experiment))]
+            measures::write(dir, node);
+            let mut written = vec![("score.json", score::score(node, experiment))];
+            written.extend(measures::games(node).map(|games| ("games.txt", games)));
+            written
         }
         "ask" => Vec::new(),
         _ => vec![("source.json", json!({ "name": "lichess_db_standard_rated_2026-07.pgn.zst", "bytes": 29_000_000_000_u64, "sha256": "5f1e", "verified_by": "the experiment" }).to_string())],
@@ -300,98 +310,4 @@ fn training(e: &Experiment, share: f64) -> Vec<(&'static str, String)> {
         ]);
     }
     written
-}
-
-fn score(node: &Node, e: &Experiment) -> String {
-    let with = &node.manifest["with"];
-    let metric: Metric = serde_json::from_value(with["metric"].clone()).expect("a stage's own field");
-    let checkpoint: Checkpoint = serde_json::from_value(with["checkpoint"].clone()).expect("a stage's own field");
-    let steps = *snapshot_steps(e.snapshot_steps().last().copied().unwrap_or(0), 1).last().expect("the last step");
-    let step = if let Checkpoint::Step(step) = checkpoint { step } else { steps };
-    // 1 at the start of the training, near 0 at its end.
-    let left = 1.0 / (1.0 + 16.0 * step as f64 / steps as f64);
-    let trained = step > 0;
-    let share =
-        |name: &str, share: f64, n: u64| Estimate::share(name, ((share.clamp(0.0, 1.0) * n as f64).round() as u64).min(n), n);
-    let mut counts = BTreeMap::new();
-    let mut temperature = None;
-    let values: Vec<Option<Estimate>> = match metric {
-        Metric::Legality { positions, temperature: t, .. } => {
-            temperature = Some(t);
-            let n = u64::from(positions);
-            let rate = if trained { 0.986 - 0.13 * left } else { 0.012 };
-            let wrong = n - (rate * n as f64).round() as u64;
-            let kinds = [("illegal_movement", 0.70), ("empty_square", 0.18), ("special_token", 0.09), ("opponents_piece", 0.03)];
-            counts.extend(kinds.map(|(kind, share)| (kind.to_owned(), (wrong as f64 * share) as u64)));
-            counts.insert("legal".to_owned(), n - wrong);
-            vec![share("rate", rate, n)]
-        }
-        Metric::Agreement { positions, .. } => {
-            let n = u64::from(positions);
-            let (first, five) = if trained { (0.535 - 0.24 * left, 0.905 - 0.22 * left) } else { (0.001, 0.004) };
-            vec![share("top1", first, n), share("top5", five, n)]
-        }
-        Metric::Rules { positions, .. } => {
-            let n = u64::from(positions);
-            let rules = [
-                ("castling", 0.02, 0.78, 0.04),
-                ("en_passant", 0.03, 0.766, 0.1),
-                ("promotion", 0.14, 0.784, 0.3),
-                ("check", 0.26, 0.69, 0.4),
-            ];
-            rules
-                .into_iter()
-                .flat_map(|(rule, illegal, human, lost)| {
-                    let at = if trained { left } else { 4.0 };
-                    let masses: Vec<f64> = (0..n).map(|i| (0.99 - lost * at + 0.01 * wobble(i)).clamp(0.0, 1.0)).collect();
-                    vec![
-                        share(&format!("{rule}.legal"), 1.0 - illegal * at, n),
-                        share(&format!("{rule}.human"), human - 0.3 * at, n),
-                        Estimate::mean(&format!("{rule}.mass"), &masses, &(0.0..=1.0)),
-                    ]
-                })
-                .collect()
-        }
-        Metric::Mass { positions, .. } => vec![share("above_99", 0.9 - 0.3 * left, u64::from(positions))],
-        Metric::Calibration { positions, .. } => {
-            let n = u64::from(positions);
-            let tenth = |value: Estimate| value.in_slice("0.3-0.4");
-            vec![share("right", 0.5, n), share("right", 0.35, n / 4).map(tenth)]
-        }
-        Metric::Dense { games, temperature: t, .. } => {
-            temperature = Some(t);
-            let n = 70 * u64::from(games);
-            let opening = |value: Estimate| value.in_slice("ply 1-10");
-            vec![share("top1", 0.5, n), share("legal", 0.97, n), share("top1", 0.6, n / 7).map(opening)]
-        }
-        Metric::FullGames { games, temperature: t, .. } => {
-            temperature = Some(t);
-            let n = u64::from(games);
-            let clean = if trained { (1.0 - 0.46 * t).min(0.90) - 0.55 * left } else { 0.0 };
-            let long = if trained { (66.0 - 17.0 * t * t) * (1.0 - left) } else { 0.4 };
-            let plies: Vec<f64> = (0..n).map(|i| (long * (1.0 + 0.6 * wobble(i))).clamp(0.0, 250.0)).collect();
-            vec![share("clean", clean, n), Estimate::mean("plies", &plies, &(0.0..=250.0)), share("by_rules", clean * 0.4, n)]
-        }
-        Metric::Loss => {
-            counts.insert("tokens".to_owned(), 25_600);
-            let nats: Vec<f64> = (0..100).map(|i| 1.6 + 5.9 * left + 0.2 * wobble(i)).collect();
-            vec![Estimate::mean("nats", &nats, &(0.0..=f64::MAX))]
-        }
-        Metric::Puzzles { puzzles, .. } => vec![share("solved", if trained { 0.4 * (1.0 - left) } else { 0.0 }, puzzles.into())],
-        Metric::Openings { .. } => unreachable!("no fixture asks for openings"),
-        Metric::Probe { test, .. } => probe::values(test),
-    };
-    let protocol = Protocol {
-        temperature,
-        ..serde_json::from_value(json!({
-            "metric": metric.name(), "version": 1, "data": "9f2c", "positions": "a random ply of a random validation game",
-            "temperature": null, "masked": false, "context": 256, "precision": "bf16", "seed": 7,
-        }))
-        .expect("a protocol")
-    };
-    let tokens = step * e.train().expect("the fixtures train").tokens_per_step(e.model.context);
-    let (checkpoint, fingerprint) = (MeasuredCheckpoint { name: checkpoint.name(), step, tokens }, protocol.fingerprint());
-    let (metric, values) = (metric.name().to_owned(), values.into_iter().flatten().collect());
-    let score = Score { metric, version: 1, checkpoint, fingerprint, protocol, values, counts };
-    serde_json::to_string(&score).expect("plain JSON")
 }

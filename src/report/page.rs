@@ -58,7 +58,7 @@ pub(crate) struct Page {
     provenance: Vec<(&'static str, String)>,
     tables: Vec<&'static str>,
     rule: &'static str,
-    terms: [(&'static str, &'static str); 7],
+    terms: [(&'static str, &'static str); 9],
     colours: Vec<(&'static str, String, String)>,
 }
 

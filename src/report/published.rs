@@ -68,11 +68,8 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
         }
         Some(Here::Estimated { value, share, .. }) => judge(value, published, *share),
     };
-    let sampled = if ["legality", "full_games"].contains(&metric) || base == "dense.legal" {
-        words::at(Some(wanted)).replace(" at ", ", ")
-    } else {
-        String::new()
-    };
+    let sampled =
+        if words::is_sampled(metric, value_name) { words::at(Some(wanted)).replace(" at ", ", ") } else { String::new() };
     Compared {
         label: words::figure(metric, value_name) + &sampled,
         measured: match &here {
@@ -158,9 +155,7 @@ fn changed(run: &Run) -> Vec<String> {
 /// All settings that the command line made, as they were written.
 pub(crate) fn set_by(run: &Run) -> Vec<String> {
     let words: Vec<String> = match &run.command {
-        serde_json::Value::String(line) => {
-            line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned()).collect()
-        }
+        serde_json::Value::String(line) => words_of(line),
         serde_json::Value::Array(words) => words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
         _ => Vec::new(),
     };
@@ -173,6 +168,26 @@ pub(crate) fn set_by(run: &Run) -> Vec<String> {
         }
     });
     settings.map(str::to_owned).collect()
+}
+
+/// A command line in words, as a shell splits it: blanks within quotes belong to the word.
+fn words_of(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (_, Some(open)) if letter == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            ('\\', None) => word.get_or_insert_default().extend(letters.next()),
+            (_, None) if letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 #[cfg(test)]
@@ -211,6 +226,12 @@ mod tests {
         assert_eq!(
             changed_by(serde_json::json!(["philidor", "run", "x.toml", "-Smodel={width = 64}", "-S", "machine.device=cpu"])),
             ["model={width = 64}"]
+        );
+        // A table in quotes stays whole, and so does a quote within it.
+        let table = r"philidor run x.toml -S 'measure.final.probe={ positions = 4000, test = 2000 }' -S 'corpus.files=[it'\''s.pgn]' --until train";
+        assert_eq!(
+            changed_by(table.into()),
+            ["measure.final.probe={ positions = 4000, test = 2000 }", "corpus.files=[it's.pgn]"]
         );
         assert!(changed_by(serde_json::Value::Null).is_empty());
     }

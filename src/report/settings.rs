@@ -144,7 +144,8 @@ fn learning_rate(rate: &LearningRate) -> String {
         Schedule::Constant => format!("{}, warm-up of {warmup}", number(rate.peak)),
         Schedule::Wsd { decay } => {
             let decay = plural("step", decay);
-            format!("{}, warm-up of {warmup}, to {} over the last {decay}", number(rate.peak), number(rate.floor))
+            let (peak, floor) = (number(rate.peak), number(rate.floor));
+            format!("{peak}, warm-up of {warmup}, then constant; in the last {decay} it falls to the floor, {floor}")
         }
     }
 }

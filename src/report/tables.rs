@@ -1,5 +1,7 @@
 //! The numbers of a run as tables, never rounded. A new one is a function and a line in [`TABLES`].
 
+mod games;
+
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -17,6 +19,9 @@ pub(crate) struct Table {
 pub(crate) const TABLES: &[Table] = &[
     Table { name: "metrics", frame: metrics },
     Table { name: "failures", frame: counts },
+    Table { name: "survival", frame: games::survival },
+    Table { name: "own_games", frame: games::own_games },
+    Table { name: "openings", frame: games::openings },
     Table { name: "probe", frame: probe },
     Table { name: "training", frame: training },
     Table { name: "validation", frame: validation },
@@ -78,6 +83,7 @@ macro_rules! frame {
         df!($($name => $rows.iter().map(|$row| $cell).collect::<Vec<_>>()),+)
     };
 }
+use frame;
 
 fn metrics(results: &Results) -> Result<Option<DataFrame>> {
     let values = rows(results, |point| {
@@ -145,7 +151,7 @@ fn training(results: &Results) -> Result<Option<DataFrame>> {
     let steps = rows(results, |point| point.training.as_ref().map_or_else(Vec::new, |training| training.curve.iter().collect()));
     Ok(some(frame!(steps, row => {
         "point": row.point, "step": row.of.step, "tokens": row.of.tokens, "loss": row.of.loss, "learning_rate": row.of.learning_rate,
-        "gradient_norm": row.of.gradient_norm,
+        "gradient_norm": row.of.gradient_norm, "skipped": row.of.skipped,
     })?))
 }
 

@@ -1,17 +1,18 @@
 //! The report as a whole, over runs that went well, badly, and not at all.
 
+mod collisions;
+mod golden;
 mod hostile;
+mod readable;
 
 use std::time::Instant;
 
 use serde_json::json;
 
-use super::charts::{NARROW, WIDE};
 use super::fixture::{Fixture, Wish, experiment, write as run};
 use super::*;
 use crate::corpus::config::SplitBy;
 use crate::measure::metric::Metric;
-use crate::train::config::Length;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -179,117 +180,6 @@ fn a_folder_that_is_no_run_is_a_usage_error_with_a_hint() {
     assert_eq!(crate::error::exit_of(&error), crate::error::Exit::Usage);
 }
 
-/// Text of an SVG of ours with its box in pixels: left, top, right, bottom.
-fn texts(svg: &str) -> Vec<(String, [f64; 4])> {
-    let attribute = |tag: &str, name: &str| {
-        let from = tag.find(&format!(" {name}=\"")).map(|at| at + name.len() + 3)?;
-        Some(tag[from..].split('"').next()?.to_owned())
-    };
-    let number = |tag: &str, name: &str| attribute(tag, name).and_then(|text| text.parse::<f64>().ok()).expect("a number") / 4.0;
-    svg.split("<text")
-        .skip(1)
-        .map(|rest| {
-            let (tag, content) = rest.split_once('>').expect("a tag ends");
-            let content = content.split("</text>").next().expect("a text ends");
-            let content = content
-                .replace("&lt;", "<")
-                .replace("&gt;", ">")
-                .replace("&quot;", "\"")
-                .replace("&apos;", "'")
-                .replace("&amp;", "&");
-            let bold = attribute(tag, "font-weight").is_some();
-            let (x, y, size) = (number(tag, "x"), number(tag, "y"), number(tag, "font-size"));
-            let width = charts::width(&content, size, bold);
-            // Capitals and digits reach 0.72 em above the baseline, and tails 0.2 em below.
-            let baseline = y + 0.76 * size;
-            (content, [x, baseline - 0.72 * size, x + width, baseline + 0.2 * size])
-        })
-        .collect()
-}
-
-/// Texts that lie over each other, or outside of the sheet.
-fn collisions(svg: &str) -> Vec<String> {
-    let size = |name: &str| {
-        svg.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next()).and_then(|text| text.parse().ok())
-    };
-    let (width, height): (f64, f64) = (size("width").expect("a width"), size("height").expect("a height"));
-    let texts = texts(svg);
-    let mut found = Vec::new();
-    for (i, (text, a)) in texts.iter().enumerate() {
-        if a[0] < 0.0 || a[1] < 0.0 || a[2] > width + 0.5 || a[3] > height {
-            found.push(format!("`{text}` leaves the sheet: {a:?} of {width} × {height}"));
-        }
-        for (other, b) in &texts[i + 1..] {
-            if a[0].max(b[0]) + 0.3 < a[2].min(b[2]) && a[1].max(b[1]) + 0.3 < a[3].min(b[3]) {
-                found.push(format!("`{text}` lies over `{other}`: {a:?} {b:?}"));
-            }
-        }
-    }
-    found
-}
-
-fn assert_readable(what: &str, results: &Results) -> usize {
-    let of_points = results
-        .points
-        .iter()
-        .flat_map(|point| charts::CHARTS.iter().filter_map(move |chart| Some((chart.name, (chart.draw)(results, point)?))));
-    let of_run = charts::OVERVIEW.iter().filter_map(|chart| Some((chart.name, (chart.draw)(results)?)));
-    let mut drawn = 0;
-    for (name, drawing) in of_points.chain(of_run) {
-        for width in [WIDE, NARROW] {
-            let svg = charts::svg(&drawing, width);
-            let found = collisions(&svg);
-            assert!(found.is_empty(), "{what}, {name} at {width}: {found:#?}");
-            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{what}, {name}");
-            drawn += 1;
-        }
-    }
-    drawn
-}
-
-#[test]
-fn no_text_of_any_chart_lies_over_another_or_leaves_the_sheet_whatever_the_numbers() {
-    for (what, change) in hostile::CHANGES {
-        let dir = folder();
-        let wish = Wish { change: *change, ..Wish::default() };
-        let Fixture { run_dir, store } = run(dir.path(), &[experiment(160)], &wish);
-        let results = Results::load(&run_dir, &store).expect("a run");
-        let drawn = assert_readable(what, &results);
-        assert!(*what != "as usual" || drawn == 2 * (charts::CHARTS.len() + 1), "{drawn}");
-        let written = write(&run_dir, &store).unwrap_or_else(|error| panic!("{what}: {error:#}"));
-        assert!(!read(&written.markdown).contains("NaN"), "{what}");
-    }
-}
-
-#[test]
-fn long_names_many_points_and_tiny_trainings_stay_readable() {
-    let long = "a point with <a name> that goes on & on, learning_rate.peak=0.000600000000001 and_a_word_that_never_ends_anywhere_at_all";
-    let points: Vec<_> = (0..9)
-        .map(|i| {
-            let mut point = experiment([2, 3, 40][i % 3]);
-            point.point = format!("{long} {i}");
-            point.training().seed = i as u64;
-            point.training().length = Length::Steps([2, 3, 40][i % 3]);
-            point
-        })
-        .collect();
-    let dir = folder();
-    let Fixture { run_dir, store } = run(dir.path(), &points, &Wish::default());
-    let results = Results::load(&run_dir, &store).expect("a run");
-    assert!(assert_readable("long names", &results) > 50);
-    let html = read(&write(&run_dir, &store).expect("a report").html);
-    assert!(!html.contains("<a name>"), "names are escaped");
-}
-
-#[test]
-fn the_check_finds_text_over_text_and_text_outside() {
-    let sheet = |texts: &str| format!(r#"<svg xmlns="x" width="100" height="50" viewBox="0 0 400 200">{texts}</svg>"#);
-    let text = |x: f64, y: f64| format!(r#"<text x="{x}" y="{y}" font-size="48">word</text>"#);
-    assert!(collisions(&sheet(&(text(40.0, 10.0) + &text(40.0, 90.0)))).is_empty());
-    assert_eq!(collisions(&sheet(&(text(40.0, 10.0) + &text(60.0, 30.0)))).len(), 1);
-    assert_eq!(collisions(&sheet(&text(380.0, 10.0))).len(), 1);
-}
-
 #[test]
 fn twins_on_both_sides_are_warned_of_where_they_matter_and_where_they_cannot_be() {
     let warned = |by: SplitBy, twins: u64| {
@@ -332,14 +222,6 @@ fn the_markdown_of_a_small_run_reads_as_it_should() {
     let Fixture { run_dir, store } = run(dir.path(), &[small], &Wish::default());
     let written = write(&run_dir, &store).expect("a report");
     insta::assert_snapshot!("report.md", read(&written.markdown));
-}
-
-#[test]
-fn the_chart_of_full_games_by_temperature_looks_as_it_should() {
-    let dir = folder();
-    let Fixture { run_dir, store } = run(dir.path(), &temperatures(), &Wish::default());
-    let written = write(&run_dir, &store).expect("a report");
-    insta::assert_snapshot!("temperature.svg", read(&written.charts.join("full-games-by-temperature.svg")));
 }
 
 #[test]

@@ -2,66 +2,35 @@
 
 mod corpus;
 mod full_games;
+mod learned;
 mod names;
+mod training;
 
 use std::fmt::Write as _;
 
 use super::published::set_by;
 use super::results::{Measured, Point, Results, State};
-use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::MeasuredCheckpoint;
 use crate::taint;
-use crate::text::{self, plural, si, thousands};
+use crate::text::{self, plural, thousands};
 
 pub(crate) use corpus::{exact_share, known, known_share};
 pub(crate) use full_games::answers;
-pub(crate) use names::{TERMS, column, figure, is_sampled, is_share, parts, reason, within};
+pub(crate) use names::{TERMS, column, figure, is_sampled, is_share, part, parts, reason, within};
 
 use names::{lower, share};
 
 /// What came out, in the order in which it was made.
 pub(crate) fn summary(point: &Point) -> Vec<String> {
-    let mut said: Vec<String> = [corpus::corpus(point), corpus::overlap(point), corpus::positions(point), training(point)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let made = [corpus::corpus(point), corpus::overlap(point), corpus::positions(point), training::training(point)];
+    let mut said: Vec<String> = made.into_iter().flatten().chain(training::apart(point)).collect();
     said.extend(point.finals("legality").into_iter().filter_map(legality));
     said.extend(point.finals("agreement").into_iter().filter_map(agreement));
     said.extend(point.finals("rules").into_iter().filter_map(rules));
+    said.extend(learned::before_games(point));
     said.extend(full_games::sentences(point));
-    said.extend(point.finals("loss").into_iter().filter_map(loss));
-    said.extend(point.finals("puzzles").into_iter().filter_map(puzzles));
-    said.extend(point.finals("probe").into_iter().filter_map(probe));
+    said.extend(learned::after_games(point));
     said
-}
-
-fn training(point: &Point) -> Option<String> {
-    let training = point.training.as_ref()?;
-    let last = training.curve.last()?;
-    let mut text = format!(
-        "A model of {} parameters {} {} tokens in {}",
-        si(point.experiment.model.parameters() as f64),
-        if training.unfinished { "has so far seen" } else { "saw" },
-        si(last.tokens as f64),
-        plural("step", last.step),
-    );
-    let lowest = training.best.map(|best| (best.step, best.loss)).or_else(|| {
-        let losses = training.validation.iter().map(|at| (at.step, at.loss));
-        losses.min_by(|a, b| a.1.total_cmp(&b.1))
-    });
-    if let Some((step, loss)) = lowest.filter(|(_, loss)| loss.is_finite()) {
-        let guessing = (VOCABULARY_SIZE as f64).ln();
-        let tokens = thousands(validation_tokens(point));
-        // A loss that rose again is not what the training came to.
-        let end = training.validation.last().map(|at| at.loss).filter(|end| *end > loss * 1.01);
-        let came = match end {
-            Some(end) => format!("was {loss:.3} nats at best, at step {}; it ended at {end:.3}", thousands(step)),
-            None => format!("came down to {loss:.3} nats"),
-        };
-        write!(text, "; its validation loss, on the same {tokens} tokens each time, {came}, where guessing is {guessing:.3}")
-            .expect("written to a string");
-    }
-    Some(text + ".")
 }
 
 /// The tokens that a validation loss is the mean over.
@@ -165,37 +134,6 @@ fn rules(score: &Measured) -> Option<String> {
     (!rules.is_empty()).then(|| format!("Its first choice was legal where a rule was called for: {}.", rules.join(", ")))
 }
 
-fn loss(score: &Measured) -> Option<String> {
-    let nats = score.value("nats")?;
-    let tokens = score.score.counts.get("tokens").map_or_else(String::new, |tokens| format!(" {}", thousands(*tokens)));
-    Some(format!("Over all{tokens} validation tokens its loss is {} nats.", within("loss", nats)))
-}
-
-fn puzzles(score: &Measured) -> Option<String> {
-    let solved = score.value("solved")?;
-    Some(format!("It solved {} of {}, each shown with the game that led to it.", share(solved), plural("puzzle", solved.n)))
-}
-
-fn probe(score: &Measured) -> Option<String> {
-    let all = score.value("accuracy")?;
-    let layer = score.probed("trained").next().map_or_else(String::new, |square| format!(" ({})", square.layer));
-    let beside = |name: &str, words: &str| Some(format!("{words} {}", share(score.value(name)?)));
-    let beside: Vec<_> = [
-        beside("occupied", "of the occupied ones"),
-        beside("random.accuracy", "with random weights"),
-        beside("majority.accuracy", "by the most frequent content of each square"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    Some(format!(
-        "Of a board that it was never shown, a linear probe of its states{layer} told {} of the squares rightly, in {}: {}.",
-        share(all),
-        plural("position", all.n),
-        beside.join(", ")
-    ))
-}
-
 /// What was made although a gate refused, as the artifacts themselves say.
 pub(crate) fn tainted(results: &Results) -> Vec<String> {
     let made = results.nodes.iter().filter_map(|outcome| Some((outcome, outcome.made_by.as_ref()?)));
@@ -263,10 +201,7 @@ fn unclean(results: &Results) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::measure::metric::Metric;
     use crate::report::fixture::{Fixture, Wish, experiment, write};
 
     #[test]
@@ -281,33 +216,5 @@ mod tests {
         assert_eq!(in_words("full_games.temperatures=1,0.5").as_deref(), Some("T = 1.0 and 0.5"));
         assert_eq!(in_words("width=128"), None);
         assert_eq!(node_name("evaluate legality T=1 at best"), "evaluate legality at T = 1.0, at best");
-    }
-
-    #[test]
-    fn a_loss_over_all_of_validation_and_puzzles_are_told_in_sentences() {
-        let mut point = experiment(40);
-        point.measure.last = vec![Metric::Loss, Metric::Puzzles { blake3: "9f2c".into(), puzzles: 500, seed: 7 }];
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let Fixture { run_dir, store } = write(dir.path(), &[point], &Wish::default());
-        let said = summary(&Results::load(&run_dir, &store).expect("a run").points[0]);
-        let [.., loss, puzzles] = said.as_slice() else { panic!("two sentences and more: {said:?}") };
-        assert!(loss.starts_with("Over all 25,600 validation tokens its loss is 1.9") && loss.ends_with("] nats."), "{loss}");
-        assert!(puzzles.starts_with("It solved 37.6 % ["), "{puzzles}");
-        assert!(puzzles.ends_with("] of 500 puzzles, each shown with the game that led to it."), "{puzzles}");
-    }
-
-    #[test]
-    fn a_loss_that_rose_again_is_told_with_its_end() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let change = |_: &str, name: &str, content: String| match name {
-            "best.json" => json!({ "step": 20, "loss": 1.2 }).to_string(),
-            _ => content,
-        };
-        let run = json!({ "id": "x", "outcome": "done", "command": "philidor run run1.toml -S train.steps=40" });
-        let Fixture { run_dir, store } = write(dir.path(), &[experiment(40)], &Wish { change, run, ..Wish::default() });
-        let results = Results::load(&run_dir, &store).expect("a run");
-        let said = training(&results.points[0]).expect("a training");
-        assert!(said.contains("was 1.200 nats at best, at step 20; it ended at 1.6"), "{said}");
-        assert!(warnings(&results).iter().any(|line| line.ends_with("by the command line: train.steps=40.")));
     }
 }

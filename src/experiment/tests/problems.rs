@@ -240,7 +240,7 @@ fn a_published_figure_names_what_a_report_has_and_lies_in_its_interval() {
     experiments/x.toml:5: no report has `elo`
         "elo" = false
                 ^^^^^
-      hint: known are `legality.rate`, `agreement.top1`, `agreement.top5`, `rules.castling.legal`, `rules.castling.human`, `rules.castling.mass`, `rules.en_passant.legal`, `rules.en_passant.human`, `rules.en_passant.mass`, `rules.promotion.legal`, `rules.promotion.human`, `rules.promotion.mass`, `rules.check.legal`, `rules.check.human`, `rules.check.mass`, `mass.mean`, `mass.above_99`, `calibration.ece`, `calibration.log_loss`, `dense.top1`, `dense.top5`, `dense.legal`, `dense.mass`, `full_games.clean`, `full_games.plies`, `full_games.by_rules`, `loss.train`, `loss.validation`, `model.parameters`, `model.flops_per_token`, `corpus.read`, `corpus.kept`, `corpus.speed`, `corpus.elo_missing`, `corpus.elo_range`, `corpus.termination`, `corpus.too_short`, `corpus.too_long`, `corpus.invalid_san`, `tokens.train` or `tokens.validation`
+      hint: write it as in `legality.rate`; known are figures of `agreement`, `calibration`, `corpus`, `dense`, `full_games`, `legality`, `loss`, `mass`, `model`, `probe`, `puzzles`, `rules` or `tokens`
 
     experiments/x.toml:6: `published."agreement.top1".value` is 0.5, outside its own interval
         "agreement.top1" = { value = 0.5, low = 0.6, hihg = 0.7 }

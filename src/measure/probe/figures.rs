@@ -1,5 +1,7 @@
 //! What probes got right, as values with their intervals and as accuracies of squares.
 
+use super::super::items::{Cells, Items};
+use super::super::positions::Position;
 use super::super::score::Value;
 use super::Frame;
 use super::regression::{CONTENTS, SQUARES};
@@ -118,13 +120,42 @@ fn share(squares: impl Iterator<Item = (bool, bool)>) -> f64 {
     f64::from(rights) / f64::from(counted.max(1))
 }
 
+/// What the chosen layers told of each test position: a row of each frame, model and position, so that two models can be
+/// compared pair by pair. Squares of the position that were told rightly, occupied ones, and those told rightly.
+pub(super) fn positions(found: &[Found], test: &Places) -> Items {
+    let occupied: Vec<_> = test.contents(Frame::Colours).iter().map(|contents| contents.map(|content| content > 0)).collect();
+    let rows = || found.iter().flat_map(|found| (0..occupied.len()).map(move |item| (found, item)));
+    let word = |of: fn(&Found) -> String| Cells::Text(rows().map(|(found, _)| of(found)).collect());
+    let at = |of: fn(&Position) -> usize| Cells::Count(rows().map(|(_, item)| of(&test.positions[item]) as u64).collect());
+    let count = |counts: &dyn Fn(bool, bool) -> bool| {
+        let of = |(found, item): (&Found, usize)| {
+            let squares = found.layers[found.best][item].iter().zip(occupied[item]);
+            squares.filter(|&(&right, occupied)| counts(right, occupied)).count() as u64
+        };
+        Cells::Count(rows().map(of).collect())
+    };
+    Items {
+        name: "positions",
+        columns: vec![
+            ("game", at(|position| position.game)),
+            ("ply", at(|position| position.cut)),
+            ("frame", word(|found| found.frame.name().to_owned())),
+            ("model", word(|found| found.kind.name().to_owned())),
+            ("layer", word(|found| found.layer(found.best))),
+            ("right", count(&|right, _| right)),
+            ("occupied", count(&|_, occupied| occupied)),
+            ("occupied_right", count(&|right, occupied| right && occupied)),
+        ],
+    }
+}
+
 /// How often each square was told rightly, by each model and layer.
 pub(super) fn squares(found: &[Found]) -> Vec<Square> {
     let mut squares = Vec::new();
     for found in found {
         for (at, layer) in found.layers.iter().enumerate() {
             squares.extend((0..SQUARES).map(|square| Square {
-                frame: if found.frame == Frame::Colours { "colours" } else { "to-move" }.to_owned(),
+                frame: found.frame.name().to_owned(),
                 model: found.kind.name().to_owned(),
                 layer: found.layer(at),
                 chosen: at == found.best,

@@ -99,17 +99,27 @@ impl Frame {
             Self::ToMove => "to_move.",
         }
     }
+
+    /// In tables.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Colours => "colours",
+            Self::ToMove => "to-move",
+        }
+    }
 }
 
-/// Probes the layers of a predictor that has some. The table `probe` has the accuracy on each square.
+/// Probes the layers of a predictor that has some: its values, with what came out at each position, and the table `probe` of the
+/// accuracy on each square.
 ///
 /// # Errors
 ///
 /// Where there are no games to draw from, libtorch fails, or the user stops the work.
 pub(super) fn measure(sizes: Sizes, predictor: &dyn Predictor, on: &Material, progress: &Progress) -> Result<Measured> {
     let decoder = predictor.decoder().context("a probe reads the layers of a decoder, and there is none")?;
-    let (measured, squares) = probed(sizes, decoder, on, progress)?;
-    Ok(Measured { items: vec![table::items(&squares)], ..measured })
+    let (mut measured, squares) = probed(sizes, decoder, on, progress)?;
+    measured.items.push(table::items(&squares));
+    Ok(measured)
 }
 
 fn probed(sizes: Sizes, decoder: &Decoder, on: &Material, progress: &Progress) -> Result<(Measured, Vec<Square>)> {
@@ -131,7 +141,8 @@ fn probed(sizes: Sizes, decoder: &Decoder, on: &Material, progress: &Progress) -
     }
     let values = figures::values(&found, &test);
     let counts = [("positions", u64::from(positions)), ("test", test.len() as u64)].map(|(name, n)| (name.to_owned(), n)).into();
-    Ok((Measured { values, counts, ..Measured::default() }, figures::squares(&found)))
+    let items = vec![figures::positions(&found, &test)];
+    Ok((Measured { values, counts, items, ..Measured::default() }, figures::squares(&found)))
 }
 
 /// The probes of all layers of one model in one frame.

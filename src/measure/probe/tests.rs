@@ -5,7 +5,8 @@ use super::regression::{CONTENTS, Probes, SQUARES};
 use super::*;
 use crate::data::tokens::Framing;
 use crate::data::tokens::tests::written;
-use crate::measure::fakes;
+use crate::measure::items::Cells;
+use crate::measure::{fakes, values};
 use crate::model::config::ModelConfig;
 use crate::progress::silent;
 use crate::random::{stream, unit};
@@ -83,9 +84,27 @@ fn two_probes_of_one_model_say_the_same_to_the_byte_and_are_told_with_their_base
     assert_eq!(squares.len(), (3 * 2 * 2 + 2) * SQUARES);
     assert_eq!(one.values.len(), 2 * 2 * 3 + 2 * 2 * 2 * 3);
     for value in &one.values {
+        assert!(values::find("probe", &value.name).is_some(), "{value:?}");
         assert!(value.n == 60 && value.low <= value.value && value.value <= value.high, "{value:?}");
     }
+    let [positions] = one.items.as_slice() else { panic!("one table of positions") };
+    let column = |name: &str| &positions.columns.iter().find(|(known, _)| *known == name).expect("a column").1;
+    let (Cells::Text(frames), Cells::Text(models), Cells::Count(right), Cells::Count(occupied), Cells::Count(pieces)) =
+        (column("frame"), column("model"), column("right"), column("occupied"), column("occupied_right"))
+    else {
+        panic!("other columns")
+    };
+    assert_eq!(frames.len(), 60 * 2 * 3);
     for (model, name) in [("trained", "accuracy"), ("random", "random.accuracy"), ("majority", "majority.accuracy")] {
+        let mine = || (0..frames.len()).filter(|&row| frames[row] == "colours" && models[row] == model);
+        let value =
+            |name: &str| one.values.iter().find(|value| value.name == name && value.slice.is_empty()).expect("a value").value;
+        let all = mine().map(|row| right[row] as f64 / SQUARES as f64).sum::<f64>() / 60.0;
+        let on_pieces = mine().map(|row| pieces[row] as f64 / occupied[row] as f64).sum::<f64>() / 60.0;
+        assert!(
+            (all - value(name)).abs() < 1e-12 && (on_pieces - value(&name.replace("accuracy", "occupied"))).abs() < 1e-12,
+            "{model}"
+        );
         let chosen: Vec<_> = squares.iter().filter(|s| s.chosen && s.model == model && s.frame == "colours").collect();
         let mean = chosen.iter().map(|square| square.accuracy()).sum::<f64>() / SQUARES as f64;
         let value = one.values.iter().find(|value| value.name == name && value.slice.is_empty()).expect("a value");

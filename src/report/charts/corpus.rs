@@ -14,7 +14,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let row = |label: String, games: u64, hue| {
         let share = percent(games as f64 / corpus.read as f64, 2);
         let text = if games == 0 { "0".to_owned() } else { format!("{} · {share}", thousands(games)) };
-        Row { label, value: games as f64, interval: None, text, hue }
+        Row { hue, ..Row::new(label, games as f64, text) }
     };
     let rejected = corpus.rejected.iter().map(|(name, games)| row(reason(name), *games, Hue::Faint));
     let rows: Vec<_> = rejected.chain([row("Kept".to_owned(), corpus.kept, Hue::Blue)]).collect();
@@ -23,6 +23,6 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         plural("game", corpus.read)
     );
     let alt = format!("{} of {} games were kept", thousands(corpus.kept), thousands(corpus.read));
-    let panel = Bars { heading: String::new(), rows, shape: Shape::Bar, whole: None };
+    let panel = Bars::new("", Shape::Bar, rows);
     Some(Drawing::one("From games read to games kept", subtitle, alt, Panel::Bars(panel)))
 }

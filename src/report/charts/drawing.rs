@@ -3,6 +3,7 @@
 //! Nothing here has a pixel; `plane` and `bars` place marks and labels by rule, at whatever width is asked for.
 
 use super::style::Hue;
+use crate::measure::score::Value;
 
 /// One chart: a title that says what is shown, a subtitle that says how to read it, and panels.
 pub(crate) struct Drawing {
@@ -115,6 +116,10 @@ pub(crate) struct Bars {
     pub(crate) shape: Shape,
     /// The axis ends here at least, such as 1 for shares.
     pub(crate) whole: Option<f64>,
+    /// Exactly this is shown, where panels of dots share an axis.
+    pub(crate) range: Option<(f64, f64)>,
+    /// A line through all rows of dots to compare with.
+    pub(crate) level: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +132,10 @@ pub(crate) enum Shape {
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) value: f64,
+    /// An open bound is infinite, and drawn as an arrow. Where something stands beside the value, it is the interval of that.
     pub(crate) interval: Option<(f64, f64)>,
+    /// What the bar is held against, drawn as a mark across it.
+    pub(crate) beside: Option<f64>,
     /// The value as written at the end of the bar.
     pub(crate) text: String,
     pub(crate) hue: Hue,
@@ -157,6 +165,23 @@ impl Axis {
     pub(crate) fn range(mut self, range: (f64, f64)) -> Self {
         self.range = Some(range);
         self
+    }
+}
+
+impl Bars {
+    pub(crate) fn new(heading: impl Into<String>, shape: Shape, rows: Vec<Row>) -> Self {
+        Self { heading: heading.into(), rows, shape, whole: None, range: None, level: None }
+    }
+}
+
+impl Row {
+    pub(crate) fn new(label: impl Into<String>, value: f64, text: impl Into<String>) -> Self {
+        Self { label: label.into(), value, interval: None, beside: None, text: text.into(), hue: Hue::Blue }
+    }
+
+    /// A measured value with its interval.
+    pub(crate) fn measured(label: impl Into<String>, value: &Value, text: impl Into<String>) -> Self {
+        Self { interval: Some((value.low, value.high)), ..Self::new(label, value.value, text) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the illegal tokens were, early in the training and at its end.
 
 use super::drawing::{Bars, Drawing, Panel, Row, Shape};
-use super::style::Hue;
 use crate::report::results::{Measured, Point, Results};
 use crate::report::words::at;
 use crate::stats::wilson;
@@ -28,7 +27,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         .iter()
         .zip(all)
         .filter(|(_, rows)| !rows.is_empty())
-        .map(|(score, rows)| Panel::Bars(Bars { heading: heading(score), rows, shape: Shape::Bar, whole: Some(whole) }))
+        .map(|(score, rows)| Panel::Bars(Bars { whole: Some(whole), ..Bars::new(heading(score), Shape::Bar, rows) }))
         .collect();
     let subtitle =
         "Illegal tokens by kind, as a share of all sampled tokens. Whiskers: 95 % intervals; the panels have one axis.";
@@ -48,13 +47,7 @@ fn rows(score: &Measured) -> Vec<Row> {
             let count = *score.score.counts.get(kind)?;
             let share = wilson::share(count.min(n), n)?;
             let text = format!("{} · {}", thousands(count), percent_within(share.value, Some(share.low), Some(share.high)));
-            Some(Row {
-                label: label.to_owned(),
-                value: share.value,
-                interval: Some((share.low, share.high)),
-                text,
-                hue: Hue::Blue,
-            })
+            Some(Row { interval: Some((share.low, share.high)), ..Row::new(label, share.value, text) })
         })
         .collect()
 }

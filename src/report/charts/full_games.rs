@@ -41,11 +41,10 @@ fn temperatures(point: &Point, scores: &[&Measured]) -> Option<Drawing> {
                 .collect();
             marks.push(Mark::Line { points: points.clone(), hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() });
             marks.push(Mark::Dots { points, hue: Hue::Blue, label: String::new() });
-            let mut y = Axis::new("", unit);
-            match unit {
-                Unit::Share => y = y.include([1.0]),
-                _ => marks.extend(real_games(point)),
+            if unit == Unit::Number {
+                marks.extend(real_games(point));
             }
+            let y = Axis::new("", unit).include([0.0]);
             let x = Axis::new("temperature", Unit::Number).range((low - pad, high + pad));
             Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 230.0 })
         })

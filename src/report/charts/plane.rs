@@ -27,8 +27,41 @@ struct EndLabel {
     hue: Hue,
 }
 
-pub(crate) fn height(plane: &Plane) -> f64 {
-    above(plane) + plane.height + BELOW
+/// What lies around a plot, in pixels; panels that share it have their plots in line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Margins {
+    /// Above it: the heading, the name of the y axis, labels of upright lines.
+    above: f64,
+    /// At its left, for tick labels.
+    ticks: f64,
+    /// At its right, for the labels of curves; 0 for none.
+    labels: f64,
+}
+
+impl Margins {
+    pub(crate) fn of(plane: &Plane, panel_width: f64) -> Self {
+        let labels = y_ticks(plane).1.into_iter().map(|(_, label)| width(&label, TICK, Weight::Regular));
+        Self { above: above(plane), ticks: labels.fold(0.0, f64::max), labels: label_room(plane, panel_width) }
+    }
+
+    pub(crate) fn most(self, other: Self) -> Self {
+        Self { above: self.above.max(other.above), ticks: self.ticks.max(other.ticks), labels: self.labels.max(other.labels) }
+    }
+
+    /// Those of a row of panels: only what lies above is shared by all that stand side by side.
+    pub(crate) fn in_row(self, row: Self) -> Self {
+        Self { above: row.above, ..self }
+    }
+}
+
+pub(crate) fn height(plane: &Plane, margins: Margins) -> f64 {
+    margins.above + plane.height + BELOW
+}
+
+/// The range of the y axis, and its ticks.
+fn y_ticks(plane: &Plane) -> ((f64, f64), Vec<(f64, String)>) {
+    let y = range(&plane.y, plane.marks.iter().flat_map(ys), 0.06);
+    (y, ticks(y, plane.y.unit, (plane.height / 38.0) as usize))
 }
 
 fn above(plane: &Plane) -> f64 {
@@ -38,16 +71,14 @@ fn above(plane: &Plane) -> f64 {
     heading + label + uprights as f64 * LINE + 8.0
 }
 
-/// `label_room` is that of the widest label among the panels, so that their plots are of one width.
-pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64, label_room: f64) {
+pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), panel_width: f64, margins: Margins) {
     let x = range(&plane.x, plane.marks.iter().flat_map(xs), 0.0);
-    let y = range(&plane.y, plane.marks.iter().flat_map(ys), 0.06);
-    let y_ticks = ticks(y, plane.y.unit, (plane.height / 38.0) as usize);
-    let tick_room = y_ticks.iter().map(|(_, label)| width(label, TICK, Weight::Regular)).fold(0.0, f64::max);
+    let (y, y_ticks) = y_ticks(plane);
+    let label_room = margins.labels;
 
-    let plot_left = left + tick_room + 8.0;
+    let plot_left = left + margins.ticks + 8.0;
     let plot_right = (left + panel_width - if label_room > 0.0 { label_room + REACH } else { 10.0 }).max(plot_left + 20.0);
-    let plot_top = top + above(plane);
+    let plot_top = top + margins.above;
     let plot_bottom = plot_top + plane.height;
     let plot = canvas.plot(x.0..x.1, y.0..y.1, (plot_left, plot_top), (plot_right, plot_bottom));
 
@@ -69,7 +100,7 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     }
     below(&plane.x, x, canvas, &plot, (plot_left, plot_right, plot_bottom), (left, left + panel_width));
 
-    let inside = Inside { x, y, columns: plot_right - plot_left };
+    let inside = Inside { x, y, columns: plot_right - plot_left, rows: plane.height };
     for mark in &plane.marks {
         inside.mark(mark, &plot);
     }
@@ -119,8 +150,9 @@ fn below(axis: &Axis, x: (f64, f64), canvas: &Canvas, plot: &Plot, plot_box: (f6
 struct Inside {
     x: (f64, f64),
     y: (f64, f64),
-    /// Pixels across.
+    /// Pixels across, and from top to bottom.
     columns: f64,
+    rows: f64,
 }
 
 impl Inside {
@@ -157,9 +189,15 @@ impl Inside {
                 plot.dot(*at, RING, *hue);
                 plot.dot(*at, 3.0, Hue::Surface);
             }
-            Mark::Whisker { x, low, high, hue } => {
-                if self.holds_x(*x) && low.is_finite() && high.is_finite() {
-                    plot.line(&[self.clamp((*x, *low)), self.clamp((*x, *high))], *hue, 1.5, 1.0);
+            Mark::Whisker { x, low, high, hue } if self.holds_x(*x) && !low.is_nan() && !high.is_nan() => {
+                let (lower, upper) = (self.clamp((*x, *low)), self.clamp((*x, *high)));
+                plot.line(&[lower, upper], *hue, 1.5, 1.0);
+                // An arrow says that a bound is open.
+                let (dx, dy) = (4.0 * (self.x.1 - self.x.0) / self.columns, 5.0 * (self.y.1 - self.y.0) / self.rows);
+                for (tip, dy, open) in [(lower, dy, *low == f64::NEG_INFINITY), (upper, -dy, *high == f64::INFINITY)] {
+                    if open {
+                        plot.line(&[(tip.0 - dx, tip.1 + dy), tip, (tip.0 + dx, tip.1 + dy)], *hue, 1.5, 1.0);
+                    }
                 }
             }
             Mark::Level { y, .. } => {
@@ -174,7 +212,7 @@ impl Inside {
                     plot.column(self.clamp((from + gap, self.y.0.max(0.0))), self.clamp((to - gap, height)), *hue);
                 }
             }
-            Mark::Ring { .. } | Mark::Upright { .. } => (),
+            Mark::Ring { .. } | Mark::Whisker { .. } | Mark::Upright { .. } => (),
         }
     }
 
@@ -241,7 +279,7 @@ fn label_of(mark: &Mark) -> &str {
 }
 
 /// The widest label, up to a share of the panel; longer ones are wrapped.
-pub(crate) fn label_room(plane: &Plane, panel_width: f64) -> f64 {
+fn label_room(plane: &Plane, panel_width: f64) -> f64 {
     let widest = plane.marks.iter().map(|mark| width(label_of(mark), TICK, Weight::Regular)).fold(0.0, f64::max);
     // A label that just fits must not be wrapped for a rounding.
     if widest > 0.0 { (widest + 0.5).min((panel_width * 0.27).max(98.0)) } else { 0.0 }

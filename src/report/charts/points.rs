@@ -3,17 +3,21 @@
 use std::collections::BTreeSet;
 
 use super::drawing::{Bars, Drawing, Panel, Row, Shape};
-use super::style::Hue;
 use crate::report::results::{Point, Results};
-use crate::report::words::{at, point_name};
-use crate::text::{fixed, number_within, percent_within};
+use crate::report::words::{at, point_name, within};
+use crate::text::fixed;
 
-const FIGURES: [(&str, &str, &str); 5] = [
+const FIGURES: [(&str, &str, &str); 10] = [
     ("legality", "rate", "Legal moves"),
     ("agreement", "top1", "Agreement, top-1"),
     ("agreement", "top5", "Agreement, top-5"),
     ("full_games", "clean", "Games without an illegal move"),
     ("full_games", "plies", "Mean length of games, in plies"),
+    ("mass", "mean", "Mass on legal moves"),
+    ("calibration", "ece", "Calibration error"),
+    ("puzzles", "solved", "Puzzles solved"),
+    ("probe", "accuracy", "Squares told by a probe"),
+    ("loss", "nats", "Loss over all of validation, in nats per token"),
 ];
 
 pub(crate) fn draw(results: &Results) -> Option<Drawing> {
@@ -38,21 +42,14 @@ fn panel(results: &Results, (metric, name, heading): (&str, &str, &str)) -> Opti
         for score in &scores {
             let Some(value) = score.value(name) else { continue };
             keys.insert(score.key);
-            let text = if name == "plies" { number_within } else { percent_within };
             let label = match (scores.len(), score.temperature()) {
                 (2.., asked @ Some(_)) => point_name(point) + &at(asked),
                 _ => point_name(point),
             };
-            rows.push(Row {
-                label,
-                value: value.value,
-                interval: Some((value.low, value.high)),
-                text: text(value.value, Some(value.low), Some(value.high)),
-                hue: Hue::Blue,
-            });
+            rows.push(Row::measured(label, value, within(metric, value)));
         }
     }
-    (keys.len() > 1).then(|| Panel::Bars(Bars { heading: heading.to_owned(), rows, shape: Shape::Dot, whole: None }))
+    (keys.len() > 1).then(|| Panel::Bars(Bars::new(heading, Shape::Dot, rows)))
 }
 
 fn loss(results: &Results) -> Option<Panel> {
@@ -63,8 +60,8 @@ fn loss(results: &Results) -> Option<Panel> {
     let keys: BTreeSet<_> = results.points.iter().filter_map(best).map(|(key, _)| key).collect();
     let rows = results.points.iter().filter_map(|point| {
         let (_, loss) = best(point)?;
-        Some(Row { label: point_name(point), value: loss, interval: None, text: fixed(loss, 4), hue: Hue::Blue })
+        Some(Row::new(point_name(point), loss, fixed(loss, 4)))
     });
-    let heading = "Best validation loss, in nats per token".to_owned();
-    (keys.len() > 1).then(|| Panel::Bars(Bars { heading, rows: rows.collect(), shape: Shape::Dot, whole: None }))
+    let heading = "Best validation loss, in nats per token";
+    (keys.len() > 1).then(|| Panel::Bars(Bars::new(heading, Shape::Dot, rows.collect())))
 }

@@ -103,17 +103,10 @@ fn figures(score: &Measured) -> Option<Drawing> {
                 .into_iter()
                 .filter_map(|(rule, label)| {
                     let value = score.value(&format!("{rule}.{aspect}"))?;
-                    Some(Row {
-                        label: label.to_owned(),
-                        value: value.value,
-                        interval: Some((value.low, value.high)),
-                        text: percent_within(value.value, Some(value.low), Some(value.high)),
-                        hue: Hue::Blue,
-                    })
+                    Some(Row::measured(label, value, percent_within(value.value, Some(value.low), Some(value.high))))
                 })
                 .collect();
-            (!rows.is_empty())
-                .then(|| Panel::Bars(Bars { heading: heading.to_owned(), rows, shape: Shape::Bar, whole: Some(1.0) }))
+            (!rows.is_empty()).then(|| Panel::Bars(Bars { whole: Some(1.0), ..Bars::new(heading, Shape::Bar, rows) }))
         })
         .collect();
     let n = score.score.values.iter().map(|value| value.n).max()?;

@@ -1,32 +1,48 @@
-//! Tokens a second over the training.
+//! Tokens a second over the training, and what share of the device's matmul rate they come to.
+
+use std::fmt::Write as _;
 
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::style::Hue;
-use crate::report::results::{Point, Results};
+use crate::report::results::{Point, Results, Training};
 use crate::text::{percent, si};
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let training = point.training.as_ref()?;
-    let points: Vec<_> = training.speed.iter().map(|at| (at.step as f64, at.tokens_per_second)).collect();
-    if points.len() < 2 {
+    let speeds: Vec<_> = training.speed.iter().map(|at| (at.step as f64, at.tokens_per_second)).collect();
+    if speeds.len() < 2 {
         return None;
     }
-    let median = median(points.iter().map(|point| point.1))?;
-    let marks = vec![
-        Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() },
-        Mark::Level { y: median, label: format!("median {}", si(median)) },
-    ];
-    let mfu = training.device.as_ref().and_then(|device| device.mfu).map_or_else(String::new, |mfu| {
-        format!(" At the median, {} of the device's measured matmul rate (MFU).", percent(mfu, 1))
-    });
-    let subtitle = format!("Training tokens a second, each point the mean of some steps.{mfu}");
-    let alt = format!("The median is {} tokens a second", si(median));
+    let median = median(speeds.iter().map(|point| point.1))?;
+    let mut alt = format!("The median is {} tokens a second", si(median));
     let y = Axis::new("tokens/s", Unit::Count).include([0.0]);
-    let panel = Plane { heading: String::new(), x: Axis::new("step", Unit::Count), y, marks, height: 150.0 };
-    Some(Drawing::one("Speed of the training", subtitle, alt, Panel::Plane(panel)))
+    let mut panels = vec![panel("Tokens a second", y, speeds.clone(), (median, format!("median {}", si(median))))];
+    let mut subtitle = "Each point is the mean of some steps, without validation and checkpoints; grey: the median.".to_owned();
+    if let Some(share) = matmul_share(training) {
+        let used = speeds.iter().map(|(step, speed)| (*step, speed * share)).collect();
+        let y = Axis::new("MFU", Unit::Share).include([0.0, 1.0]);
+        let label = format!("median {}", percent(median * share, 1));
+        panels.push(panel("Share of the measured matmul rate", y, used, (median * share, label)));
+        subtitle += " MFU: the floating-point operations that the training needs, as a share of those of a large matrix product on this device.";
+        write!(alt, ", which is an MFU of {}", percent(median * share, 1)).expect("written to a string");
+    }
+    let columns = panels.len();
+    Some(Drawing { title: "Speed of the training".to_owned(), subtitle, alt, columns, panels })
 }
 
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// What a token a second is of the device's matmul rate.
+fn matmul_share(training: &Training) -> Option<f64> {
+    let rate = training.device.as_ref()?.matmul_flops_per_second.filter(|rate| *rate > 0.0)?;
+    Some(training.summary.flops_per_token / rate).filter(|share| share.is_finite() && *share > 0.0)
+}
+
+fn panel(heading: &str, y: Axis, points: Vec<(f64, f64)>, (median, label): (f64, String)) -> Panel {
+    let marks =
+        vec![Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() }, Mark::Level { y: median, label }];
+    Panel::Plane(Plane { heading: heading.to_owned(), x: Axis::new("step", Unit::Count), y, marks, height: 150.0 })
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<_> = values.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

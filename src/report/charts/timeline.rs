@@ -37,7 +37,7 @@ pub(crate) fn draw(results: &Results) -> Option<Drawing> {
     let subtitle = "Seconds of work by stage. Blue: made in this run. Grey: kept from before, shown by what it took then. \
                     Orange: failed, refused or skipped.";
     let alt = format!("{} took {} in all", plural("node", results.nodes.len() as u64), duration(total));
-    let panel = Bars { heading: String::new(), rows, shape: Shape::Bar, whole: None };
+    let panel = Bars::new("", Shape::Bar, rows);
     (total > 0.0).then(|| Drawing::one("Where the time went", subtitle.to_owned(), alt, Panel::Bars(panel)))
 }
 
@@ -84,5 +84,5 @@ fn row(group: &Group) -> Row {
     }
     let text = [text, parts.join(", ")].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     let label = if group.nodes > 1 { format!("{} × {}", group.label, group.nodes) } else { group.label.clone() };
-    Row { label, value: group.seconds, interval: None, text, hue }
+    Row { hue, ..Row::new(label, group.seconds, text) }
 }

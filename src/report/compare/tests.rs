@@ -52,7 +52,16 @@ fn measured(metric: &Metric, asked: Asked, [step, tokens]: [u64; 2], values: Vec
         values,
     };
     let key = key(&format!("{metric:?}{asked:?}{step}{tokens}{:?}", score.values));
-    Measured { key, asked, metric: metric.clone(), checkpoint: Checkpoint::Step(step), score, squares: Vec::new() }
+    Measured {
+        key,
+        asked,
+        metric: metric.clone(),
+        checkpoint: Checkpoint::Step(step),
+        score,
+        squares: Vec::new(),
+        next_moves: Vec::new(),
+        own_games: Vec::new(),
+    }
 }
 
 fn share(name: &str, points: f64, n: u64) -> Value {

@@ -11,45 +11,58 @@ pub(crate) fn tables(point: &Point) -> Vec<(String, Table)> {
     finals.flat_map(|score| of_score(score).into_iter().filter_map(|rows| table(score, &rows))).collect()
 }
 
-/// The parts of a score in tables: those that have values of the same names stand in one.
-fn of_score(score: &Measured) -> Vec<Vec<&[Value]>> {
+/// A part, and its values.
+type Part<'a> = (&'a str, Vec<&'a Value>);
+
+/// The parts of a score in tables: those that have values of the same names stand below each other, and those of the same
+/// parts beside each other.
+fn of_score(score: &Measured) -> Vec<Vec<Part<'_>>> {
     let parts = score.score.values.chunk_by(|a, b| a.slice == b.slice).filter(|part| !part[0].slice.is_empty());
-    let mut tables: Vec<Vec<&[Value]>> = Vec::new();
-    for part in parts {
-        let alike = |known: &&mut Vec<&[Value]>| {
-            known.iter().all(|known| known.iter().map(|value| &value.name).eq(part.iter().map(|value| &value.name)))
+    let mut tables: Vec<Vec<Part>> = Vec::new();
+    for values in parts {
+        let part: Part = (&values[0].slice, values.iter().collect());
+        let alike = |known: &&mut Vec<Part>| {
+            known.iter().all(|(_, known)| known.iter().map(|value| &value.name).eq(values.iter().map(|value| &value.name)))
         };
         match tables.last_mut().filter(alike) {
             Some(table) => table.push(part),
             None => tables.push(vec![part]),
         }
     }
-    tables
+    let mut joined: Vec<Vec<Part>> = Vec::new();
+    for table in tables {
+        let same = |known: &&mut Vec<Part>| known.iter().map(|part| part.0).eq(table.iter().map(|part| part.0));
+        match joined.last_mut().filter(same) {
+            Some(known) => known.iter_mut().zip(table).for_each(|(known, part)| known.1.extend(part.1)),
+            None => joined.push(table),
+        }
+    }
+    joined
 }
 
-fn table(score: &Measured, parts: &[&[Value]]) -> Option<(String, Table)> {
+fn table(score: &Measured, parts: &[Part]) -> Option<(String, Table)> {
     let metric = score.metric.name();
-    let first = parts.first()?;
+    let (_, first) = parts.first()?;
     let sampled = first.iter().any(|value| words::is_sampled(metric, &value.name));
     let temperature = score.temperature().filter(|_| sampled);
-    let intervals = first.iter().map(|value| value.method.as_str()).fold(Vec::new(), |mut known, method| {
-        if !known.contains(&method) {
-            known.push(method);
+    let mut intervals: Vec<&str> = Vec::new();
+    for value in first {
+        if !intervals.contains(&value.method.as_str()) {
+            intervals.push(&value.method);
         }
-        known
-    });
+    }
     let heading = format!(
         "{}{}. Intervals: {}",
         words::parts(metric, &first[0].name),
         words::at(temperature).replace(" at ", ", "),
-        intervals.join(", ")
+        intervals.join("; ")
     );
-    let names = first.iter().map(|value| (words::column(&value.name), true));
+    let names = first.iter().map(|value| (words::column(metric, &value.name), true));
     let head = [("Part".to_owned(), false)].into_iter().chain(names).chain([("n".to_owned(), true)]);
-    let row = |part: &&[Value]| {
-        let values = part.iter().map(|value| Cell::number(words::within(metric, value), Some(value.value)));
-        let n = part.iter().map(|value| value.n).max().unwrap_or_default();
-        [Cell::text(part[0].slice.clone())].into_iter().chain(values).chain([Cell::count(n)]).collect()
+    let row = |(slice, values): &Part| {
+        let n = values.iter().map(|value| value.n).max().unwrap_or_default();
+        let values = values.iter().map(|value| Cell::number(words::within(metric, value), Some(value.value)));
+        [Cell::text(words::part(metric, slice))].into_iter().chain(values).chain([Cell::count(n)]).collect()
     };
     Some((heading, Table::with(head, parts.iter().map(row).collect())?))
 }
@@ -70,12 +83,12 @@ mod tests {
         let markdown = fs_err::read_to_string(&written.markdown).expect("the report wrote it");
         let (_, figures) = markdown.split_once("### Final figures").expect("a table of them");
         let (figures, parts) = figures.split_once("**By confidence").expect("a table of tenths");
-        assert!(!figures.contains("0.3-0.4") && !figures.contains("ply 1-10"), "{figures}");
+        assert!(!figures.contains("0.3–0.4") && !figures.contains("ply 1–10"), "{figures}");
         // Only what is sampled has a temperature.
         assert!(figures.contains("| Every ply: move played is the first choice | – |"), "{figures}");
         assert!(figures.contains("| Every ply: legal moves | 1.0 |"), "{figures}");
         assert!(parts.starts_with(" in the first choice. Intervals: wilson 95 %**"), "{parts}");
-        assert!(parts.contains("**Every ply, by part. Intervals: wilson 95 %**"), "{parts}");
-        assert!(parts.contains("| ply 1-10 | 60.0 % [56.0, 63.8] | 600 |"), "{parts}");
+        assert!(parts.contains("**Every ply, by part, T = 1.0. Intervals: wilson 95 %**"), "{parts}");
+        assert!(parts.contains("| ply 1–10 | 42.0 % [38.1, 46.0] | "), "{parts}");
     }
 }

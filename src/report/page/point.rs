@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::table::{Cell, Table};
 use super::{Drawn, Figure, corpus, parts};
 use crate::measure::score::Value;
-use crate::report::charts::Section;
+use crate::measure::values::{Told, find};
+use crate::report::charts::{LEARNED, Section};
 use crate::report::published::{self, Verdict};
 use crate::report::results::{Asked, Measured, Point, Results, State};
 use crate::report::settings::{Groups, settings};
@@ -21,7 +22,7 @@ pub(crate) struct PointPage {
     published: Option<Table>,
     figures: Option<Table>,
     parts: Vec<(String, Table)>,
-    measured: Vec<Figure>,
+    learned: Vec<(&'static str, Vec<Figure>)>,
     trained: Vec<Figure>,
     corpus: Vec<Figure>,
     device: Vec<(&'static str, String)>,
@@ -45,7 +46,7 @@ impl PointPage {
         let point = &results.points[index];
         let section = |section| {
             let mine = drawn.iter().filter(|chart| chart.point == Some(index) && chart.section == Some(section));
-            mine.map(|chart| Figure::new(chart, results)).collect()
+            mine.map(|chart| Figure::new(chart, results)).collect::<Vec<_>>()
         };
         Self {
             anchor: format!("point-{}", index + 1),
@@ -55,7 +56,11 @@ impl PointPage {
             published: compared(results, point),
             figures: figures(point),
             parts: parts::tables(point),
-            measured: section(Section::Measured),
+            learned: LEARNED
+                .map(|(of, heading)| (heading, section(of)))
+                .into_iter()
+                .filter(|(_, charts)| !charts.is_empty())
+                .collect(),
             trained: section(Section::Trained),
             corpus: section(Section::Corpus),
             device: device(point),
@@ -145,11 +150,11 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
 fn figures(point: &Point) -> Option<Table> {
     let mut shown: Vec<(&Measured, &Value)> = Vec::new();
     for score in point.scores.iter().filter(|score| score.asked == Asked::Final) {
-        for value in score.score.values.iter().filter(|value| value.slice.is_empty()) {
+        let extreme = |value: &Value| find(score.metric.name(), &value.name).is_some_and(|known| known.told == Told::Extreme);
+        // The smallest and the largest of a sample say little that the table of all numbers does not.
+        for value in score.score.values.iter().filter(|value| value.slice.is_empty() && !extreme(value)) {
             // Real games are the same beside each temperature of the model's.
-            // Layers are for the chart and the table of it.
-            let of_layer = score.metric.name() == "probe" && !value.slice.is_empty();
-            if !(of_layer || is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
+            if !(is_real(value) && shown.iter().any(|(_, known)| *known == value)) {
                 shown.push((score, value));
             }
         }

@@ -121,7 +121,7 @@ mod tests {
             assert!(!markdown.contains(empty), "{empty}: {markdown}");
         }
         assert!(
-            markdown.contains("| parse, encode, inspect, initial_loss, overfit, train, ask × 44, evaluate × 93 | skipped |"),
+            markdown.contains("| parse, encode, inspect, initial_loss, overfit, train, ask × 45, evaluate × 99 | skipped |"),
             "{markdown}"
         );
     }

@@ -82,6 +82,9 @@ pub struct TrainingStep {
     pub learning_rate: f64,
     #[serde(deserialize_with = "nan_for_null", default)]
     pub gradient_norm: f64,
+    /// A spike that changed nothing.
+    #[serde(default)]
+    pub skipped: bool,
 }
 
 /// A line of `train/validation.jsonl`.
@@ -103,7 +106,7 @@ pub struct Speed {
     pub tokens_per_second: f64,
 }
 
-/// `train/best.json`.
+/// `train/best.json`, and `train/ema.json` of the average of the weights.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Best {
     pub step: u64,
@@ -119,6 +122,20 @@ pub struct Summary {
     pub tokens_per_step: u64,
     pub parameters: u64,
     pub flops_per_token: f64,
+    /// Where whole games were packed.
+    pub packing: Option<Packed>,
+}
+
+/// How whole games fill the windows.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Packed {
+    pub windows: u64,
+    /// Tokens that are predicted, in all windows.
+    pub targets: u64,
+    /// Games that are longer than a window, and the tokens that they lost.
+    pub cut_games: u64,
+    pub cut_tokens: u64,
 }
 
 /// `train/device.json`.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::files::{json, lines};
-use super::{Asked, Gate, Measured, Outcome, Point, Results, Run, Source, State, Training};
+use super::{Asked, Gate, Measured, Outcome, Point, Results, Run, Source, State, Training, items};
 use crate::corpus::config;
 use crate::error::Fixable;
 use crate::experiment::Experiment;
@@ -141,6 +141,7 @@ impl Training {
             validation: lines(&dir.join("validation.jsonl")),
             speed: lines(&dir.join("speed.jsonl")),
             best: json(&dir.join("best.json")),
+            average: json(&dir.join("ema.json")),
             device: json(&dir.join("device.json")),
         })
     }
@@ -157,6 +158,21 @@ fn measured(outcome: &Outcome, experiment: &Experiment, dir: &Path) -> Option<Me
         return None;
     }
     let score = json(&dir.join("score.json"))?;
-    let squares = if matches!(metric, Metric::Probe { .. }) { table::read(dir).ok() } else { None };
-    Some(Measured { key: outcome.node.key, asked, metric, checkpoint, score, squares: squares.unwrap_or_default() })
+    let mut measured = Measured {
+        key: outcome.node.key,
+        asked,
+        metric,
+        checkpoint,
+        score,
+        squares: Vec::new(),
+        next_moves: Vec::new(),
+        own_games: Vec::new(),
+    };
+    match measured.metric {
+        Metric::Probe { .. } => measured.squares = table::read(dir).unwrap_or_default(),
+        Metric::Openings { .. } => measured.next_moves = items::next_moves(&dir.join("openings.parquet")).unwrap_or_default(),
+        Metric::FullGames { .. } => measured.own_games = items::own_games(&dir.join("games.txt")),
+        _ => (),
+    }
+    Some(measured)
 }

@@ -3,6 +3,7 @@
 //! What is not there is `None`: a failed node, a run that goes on, a file from before its time.
 
 mod files;
+pub mod items;
 mod load;
 
 use serde::Deserialize;
@@ -14,8 +15,9 @@ use crate::measure::probe::table::Square;
 use crate::measure::score::{Score, Value};
 use crate::plan::Node;
 use crate::store::{Key, MadeBy};
+use items::{NextMove, OwnGame};
 
-pub use files::{DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingStep, Validation, Verdict};
+pub use files::{Best, DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingStep, Validation, Verdict};
 
 /// A run, whole.
 pub struct Results {
@@ -125,7 +127,9 @@ pub struct Training {
     pub curve: Vec<TrainingStep>,
     pub validation: Vec<Validation>,
     pub speed: Vec<Speed>,
-    pub best: Option<files::Best>,
+    pub best: Option<Best>,
+    /// Of the average of the weights, where one was kept.
+    pub average: Option<Best>,
     pub device: Option<DeviceReport>,
 }
 
@@ -139,6 +143,10 @@ pub struct Measured {
     pub score: Score,
     /// Of a probe, how often each square was told rightly.
     pub squares: Vec<Square>,
+    /// Of openings, every legal move after each.
+    pub next_moves: Vec<NextMove>,
+    /// Of full games, those that were played.
+    pub own_games: Vec<OwnGame>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +160,11 @@ pub enum Asked {
 impl Measured {
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.score.values.iter().find(|value| value.name == name && value.slice.is_empty())
+    }
+
+    /// The values of parts of the sample that have a name, in order.
+    pub fn parts<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.score.values.iter().filter(move |value| value.name == name && !value.slice.is_empty())
     }
 
     /// The squares of a model at its chosen layer, with pieces told apart by colour, from a1 on.
@@ -269,6 +282,11 @@ impl Training {
     pub fn final_loss(&self) -> Option<f64> {
         let last = &self.curve[self.curve.len() - (self.curve.len() / 50).clamp(1, 200).min(self.curve.len())..];
         (!last.is_empty()).then(|| last.iter().map(|step| step.loss).sum::<f64>() / last.len() as f64)
+    }
+
+    /// Steps that were spikes, and changed nothing.
+    pub fn skipped(&self) -> u64 {
+        self.curve.iter().filter(|step| step.skipped).count() as u64
     }
 
     /// Tokens seen at a step.

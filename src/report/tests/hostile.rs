@@ -92,7 +92,8 @@ pub(super) const CHANGES: &[Change] = &[
 ];
 
 fn edit(stage: &str, content: String, change: impl FnOnce(&mut serde_json::Value)) -> String {
-    if stage != "evaluate" {
+    // Games lie beside the score.
+    if stage != "evaluate" || !content.starts_with('{') {
         return content;
     }
     let mut score = serde_json::from_str(&content).expect("a score of the fixture");

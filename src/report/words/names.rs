@@ -1,11 +1,12 @@
 //! What things are called on the page, and what the names mean.
 
 use crate::measure::score::Value;
-use crate::report::charts::RULES;
+use crate::measure::values::{self, Unit};
+use crate::report::charts::{RULES, opening_name};
 use crate::text::{number_within, percent, percent_within};
 
 /// Terms that the page uses, each explained once.
-pub(crate) const TERMS: [(&str, &str); 7] = [
+pub(crate) const TERMS: [(&str, &str); 9] = [
     (
         "nats",
         "A loss is the mean, over tokens, of minus the natural logarithm of the probability that the model gave to the right one.",
@@ -20,6 +21,16 @@ pub(crate) const TERMS: [(&str, &str); 7] = [
         "calibration error",
         "How far the probability of the first choice lies from how often it is the move played, within tenths of that probability, \
          averaged over positions. Chance makes it too large, and the more so the fewer positions there are.",
+    ),
+    (
+        "survival",
+        "The share of games without an illegal token after so many plies, by the estimate of Kaplan and Meier: a game that ends counts \
+         up to its end.",
+    ),
+    (
+        "total variation",
+        "The share of moves that would have to be other ones for two distributions to be the same. The Jensen-Shannon divergence says the \
+         like in bits, from 0 to 1.",
     ),
     (
         "MFU",
@@ -136,14 +147,16 @@ pub(crate) fn parts(metric: &str, name: &str) -> String {
         ("dense", "survival") => "Games still without an illegal token".to_owned(),
         ("dense", _) => "Every ply, by part".to_owned(),
         ("openings", _) => "Moves after a beginning, beside the training games".to_owned(),
+        ("probe", _) => "Probe, by layer".to_owned(),
         ("puzzles", _) => "Puzzles, by rating".to_owned(),
         _ => format!("{metric}, by part"),
     }
 }
 
 /// A value of a part, as the head of a column.
-pub(crate) fn column(name: &str) -> String {
+pub(crate) fn column(metric: &str, name: &str) -> String {
     let words = match name {
+        _ if metric == "probe" => return figure(metric, name).replace("Probe: ", ""),
         "top1" | "right" => "First choice is the move played",
         "top5" => "One of the first five",
         "legal" => "Legal",
@@ -158,19 +171,26 @@ pub(crate) fn column(name: &str) -> String {
     words.to_owned()
 }
 
+/// A part of a sample, such as `ply 1–10` or `1. e4 c5`.
+pub(crate) fn part(metric: &str, slice: &str) -> String {
+    match metric {
+        "openings" => opening_name(slice),
+        // From one number to another.
+        _ => match slice.split_once('-') {
+            Some((from, to)) if from.ends_with(|c: char| c.is_ascii_digit()) => format!("{from}–{to}"),
+            _ => slice.to_owned(),
+        },
+    }
+}
+
 /// Whether a value is of what the model sampled, and so depends on the temperature.
 pub(crate) fn is_sampled(metric: &str, name: &str) -> bool {
-    match metric {
-        "dense" => ["legal", "survival"].contains(&name),
-        "full_games" => !name.starts_with("real_"),
-        _ => true,
-    }
+    values::find(metric, name).is_some_and(|known| known.sampled)
 }
 
 /// Whether a value is a share of something.
 pub(crate) fn is_share(metric: &str, name: &str) -> bool {
-    let number = [("loss", "nats"), ("openings", "divergence"), ("calibration", "log_loss")].contains(&(metric, name));
-    !(number || metric == "full_games" && name.ends_with("plies"))
+    values::find(metric, name).is_none_or(|known| known.unit == Unit::Share)
 }
 
 /// A value with its interval, as a share or as a number. An extreme of a sample has none: its bounds are no estimate.
@@ -189,4 +209,25 @@ pub(super) fn lower(text: &str) -> String {
 /// A share with its interval.
 pub(super) fn share(value: &Value) -> String {
     percent_within(value.value, Some(value.low), Some(value.high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_that_a_metric_may_find_has_words() {
+        for known in values::known() {
+            let words = figure(known.metric, &known.name);
+            assert!(!words.contains('_') && !words.starts_with(&format!("{}.", known.metric)), "{words}");
+        }
+    }
+
+    #[test]
+    fn parts_are_named_as_people_write_them() {
+        assert_eq!(part("dense", "ply 1-10"), "ply 1–10");
+        assert_eq!(part("dense", "not in check"), "not in check");
+        assert_eq!(part("openings", "e2e4 c7c5"), "1. e4 c5");
+        assert_eq!(part("openings", "start"), "From the start");
+    }
 }

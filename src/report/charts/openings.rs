@@ -1,0 +1,115 @@
+//! How the model opens, beside the games that it was trained on: how far it is from them, and move by move.
+
+use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use crate::chess::line;
+use crate::measure::score::Value;
+use crate::report::results::items::NextMove;
+use crate::report::results::{Measured, Point, Results};
+use crate::stats::wilson;
+use crate::text::{number_within, percent, percent_within, plural, thousands};
+
+/// Beginnings that are shown move by move, and moves of each.
+const SHOWN: usize = 8;
+const MOVES: usize = 5;
+/// Letters of a line in a heading.
+const LONGEST: usize = 26;
+
+/// A beginning as people write it.
+pub(crate) fn name(prefix: &str) -> String {
+    if prefix == "start" { "From the start".to_owned() } else { line::numbered(prefix) }
+}
+
+/// The distance of each beginning.
+pub(crate) fn distances(_: &Results, point: &Point) -> Option<Drawing> {
+    let score = point.finals("openings").into_iter().next()?;
+    let rows = |value: &str, show: fn(&Value) -> String| -> Vec<Row> {
+        score.parts(value).map(|part| Row::measured(ending(&name(&part.slice)), part, show(part))).collect()
+    };
+    let shares = rows("variation", |part| {
+        format!("{}, n = {}", percent_within(part.value, Some(part.low), Some(part.high)), thousands(part.n))
+    });
+    let bits = rows("divergence", |part| number_within(part.value, Some(part.low), Some(part.high)));
+    let panels: Vec<_> = [("Total variation distance", shares), ("Jensen-Shannon divergence, in bits", bits)]
+        .into_iter()
+        .filter(|(_, rows)| !rows.is_empty())
+        .map(|(heading, rows)| Panel::Bars(Bars::new(heading, Shape::Bar, rows)))
+        .collect();
+    let left_out = match score.score.counts.get("left_out").copied().unwrap_or(0) {
+        0 => String::new(),
+        1 => " One beginning of too few games is left out.".to_owned(),
+        n => format!(" {n} beginnings of too few games are left out."),
+    };
+    let subtitle = format!(
+        "How far the model's moves after a beginning are from those of the n training games that go on from there: the share of moves \
+         that would have to change, and the divergence of the two distributions. Whiskers: 95 % intervals.{left_out}"
+    );
+    let (least, most) = (extreme(score, f64::min)?, extreme(score, f64::max)?);
+    let alt = format!("The total variation distance is from {} to {}", percent(least, 1), percent(most, 1));
+    let title = "Openings: how far from the training games".to_owned();
+    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 1, panels })
+}
+
+fn extreme(score: &Measured, of: fn(f64, f64) -> f64) -> Option<f64> {
+    score.parts("variation").map(|part| part.value).reduce(of)
+}
+
+/// The likeliest moves after some beginnings.
+pub(crate) fn moves(_: &Results, point: &Point) -> Option<Drawing> {
+    let score = point.finals("openings").into_iter().next()?;
+    let beginnings: Vec<&[NextMove]> = score.next_moves.chunk_by(|a, b| a.prefix == b.prefix).collect();
+    let compared = |next: &&&[NextMove]| score.parts("variation").any(|part| part.slice == next[0].prefix);
+    let all = beginnings.iter().filter(compared).count();
+    let shown: Vec<(String, Vec<Row>)> = beginnings.iter().filter(compared).take(SHOWN).filter_map(|next| panel(next)).collect();
+    // One axis for all: bars can be compared over panels.
+    let bounds = shown.iter().flat_map(|(_, rows)| rows).flat_map(|row| [row.value, row.interval.map_or(0.0, |(_, high)| high)]);
+    let whole = bounds.filter(|bound| bound.is_finite()).fold(0.0, f64::max);
+    let more = if all > shown.len() {
+        format!(" The first {} of {all} beginnings; the table has all.", shown.len())
+    } else {
+        String::new()
+    };
+    let subtitle = format!(
+        "The likeliest moves after a beginning, among the legal ones. Bars, and the first number: the model. Upright marks, and the second \
+         number: the training games that go on from there, with 95 % intervals. One axis for all.{more}"
+    );
+    let alt =
+        shown.iter().filter_map(|(heading, rows)| Some(format!("{heading}: {} {}", rows.first()?.label, rows.first()?.text)));
+    let alt = alt.collect::<Vec<_>>().join("; ");
+    let panels: Vec<_> = shown
+        .into_iter()
+        .map(|(heading, rows)| Panel::Bars(Bars { whole: Some(whole), ..Bars::new(heading, Shape::Bar, rows) }))
+        .collect();
+    let title = "Openings: the model's moves, and those of the games".to_owned();
+    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 2, panels })
+}
+
+/// A long line by its end, which says where the game is.
+fn ending(line: &str) -> String {
+    let letters = line.chars().count();
+    if letters <= LONGEST {
+        return line.to_owned();
+    }
+    let end: String = line.chars().skip(letters - LONGEST).collect();
+    format!("… {}", end.split_once(' ').map_or(end.as_str(), |(_, end)| end))
+}
+
+fn panel(next: &[NextMove]) -> Option<(String, Vec<Row>)> {
+    let games: u64 = next.iter().map(|one| one.games).sum();
+    let share = |one: &NextMove| one.games as f64 / games.max(1) as f64;
+    let mut likeliest: Vec<&NextMove> = next.iter().collect();
+    likeliest.sort_by(|a, b| b.probability.max(share(b)).total_cmp(&a.probability.max(share(a))));
+    let rows = likeliest.into_iter().take(MOVES).filter_map(|one| {
+        let played = wilson::share(one.games, games)?;
+        let text = format!("{} · {}", percent(one.probability, 1), percent(played.value, 1));
+        let before = if one.prefix == "start" { "" } else { &one.prefix };
+        let label = line::after(before, &one.uci);
+        Some(Row {
+            interval: Some((played.low, played.high)),
+            beside: Some(played.value),
+            ..Row::new(label, one.probability, text)
+        })
+    });
+    let rows: Vec<Row> = rows.collect();
+    let heading = format!("{}: {}", ending(&name(&next.first()?.prefix)), plural("game", games));
+    (!rows.is_empty()).then_some((heading, rows))
+}
