@@ -14,4 +14,5 @@ pub mod report;
 pub mod run;
 pub mod session;
 pub mod show;
+pub mod watch;
 pub mod why;
