@@ -43,6 +43,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Draw the report of a run again
     Report(ReportArgs),
+    /// Show the page of a run while it runs, on this machine alone
+    Watch(WatchArgs),
     /// Lay runs side by side: what differs in what was asked, and in what came out
     Compare(CompareArgs),
     /// Play engine games and write them as a month of the public archive
@@ -154,6 +156,15 @@ pub struct ReportArgs {
     /// Write its curves as event files of `TensorBoard` into this folder instead
     #[arg(long, value_name = "FOLDER")]
     pub tensorboard: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct WatchArgs {
+    /// A run's folder, its name (the newest run of it), or a unique prefix of its id
+    pub run: String,
+    /// The port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
 }
 
 #[derive(Args)]

@@ -32,6 +32,7 @@ fn run(cli: &Cli, paint: Paint) -> Result<Option<Exit>> {
         Command::Ls(args) => commands::ls::ls(args, out),
         Command::Show(args) => commands::show::show(args, out),
         Command::Report(args) => commands::report::report(args),
+        Command::Watch(args) => commands::watch::watch(args),
         Command::Compare(args) => return commands::compare::compare(args),
         Command::Mine(args) => commands::mine::mine(args, paint),
         Command::Export(what) => commands::export::export(what, paint),

@@ -14,6 +14,10 @@ use crate::error::Fixable;
 use crate::plan::{Node, Plan};
 use crate::run::{Outcome, Run};
 
+mod now;
+
+pub use now::{Entry, Now, now};
+
 /// `run.json`: which run this is, and on what it ran.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
@@ -114,7 +118,8 @@ impl RunFolder {
         Ok(record)
     }
 
-    fn is_held(&self) -> bool {
+    /// Whether the program that runs it still lives.
+    pub fn is_held(&self) -> bool {
         let Ok(journal) = fs::File::open(self.path.join(JOURNAL)) else { return false };
         match journal.file().try_lock_shared() {
             Ok(()) => false,

@@ -1,5 +1,7 @@
 //! What `philidor compare` is asked.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::report::compare::Budget;
@@ -22,6 +24,9 @@ pub struct CompareArgs {
     /// List all settings, not only those that differ
     #[arg(long)]
     pub all_settings: bool,
+    /// Write a page with charts, and all other forms of it, into this folder
+    #[arg(long, value_name = "FOLDER", group = "form")]
+    pub page: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long, group = "form")]
     pub json: bool,

@@ -32,6 +32,10 @@ pub fn compare(args: &CompareArgs) -> Result<Option<Exit>> {
     };
     let wanted = Wanted { axis, exploratory: args.exploratory, all_settings: args.all_settings };
     let comparison = Comparison::new(&subjects, &store, wanted)?;
+    if let Some(out) = &args.page {
+        answer(compare::write(&comparison, &subjects, out)?.display())?;
+        return args.verdict.as_deref().map_or(Ok(None), |figure| verdict(&comparison, figure));
+    }
     answer(match (args.json, args.csv, args.md) {
         (true, ..) => compare::json(&comparison)?,
         (_, true, _) => compare::csv(&comparison)?.trim_end().to_owned(),

@@ -15,4 +15,5 @@ pub mod run;
 pub mod session;
 pub mod show;
 pub mod stop;
+pub mod watch;
 pub mod why;

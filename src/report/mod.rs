@@ -59,9 +59,19 @@ pub fn write(run_dir: &Path, store: &Store) -> Result<Written> {
         pictures.and(tables)
     })?;
     let page = Page::new(&results, &drawn, &tables);
-    replace(&written.html, &page.html()?)?;
+    replace(&written.html, &page.html(false)?)?;
     replace(&written.markdown, &page.markdown()?)?;
     Ok(written)
+}
+
+/// The page of a run as it is now, which keeps itself up to date where it is served; nothing is written.
+///
+/// # Errors
+///
+/// As [`write`].
+pub fn live(run_dir: &Path, store: &Store) -> Result<String> {
+    let results = Results::load(run_dir, store)?;
+    Page::new(&results, &draw(&results), &[]).html(true)
 }
 
 /// Writes a file that is old or new, and never half. It can be drawn again, so nothing waits for the disk.
@@ -88,20 +98,17 @@ fn draw(results: &Results) -> Vec<Drawn> {
             Some(i) if results.points.len() > 1 => format!("{name}-{}", i + 1),
             _ => name.to_owned(),
         };
-        all.push(Drawn {
-            name,
-            file,
-            table,
-            section,
-            point,
-            same,
-            narrow: if same.is_some() { String::new() } else { charts::svg(&drawing, charts::NARROW) },
-            wide,
-            title: drawing.title,
-            alt: drawing.alt,
-        });
+        let narrow = if same.is_some() { String::new() } else { charts::svg(&drawing, charts::NARROW) };
+        all.push(Drawn { name, file, table, section, point, same, narrow, wide, title: drawing.title, alt: drawing.alt });
     }
     all
+}
+
+/// A chart that belongs to no run.
+fn drawn(name: &'static str, table: &'static str, drawing: charts::Drawing) -> Drawn {
+    let [wide, narrow] = [charts::WIDE, charts::NARROW].map(|width| charts::svg(&drawing, width));
+    let (title, alt) = (drawing.title, drawing.alt);
+    Drawn { name, file: name.to_owned(), table, section: None, point: None, same: None, wide, narrow, title, alt }
 }
 
 /// Writes the charts as SVG and PNG, on all cores; what an earlier report left, and this one does not draw, goes.

@@ -5,7 +5,7 @@ mod parts;
 mod point;
 mod stages;
 mod sweep;
-mod table;
+pub(crate) mod table;
 
 use anyhow::{Context as _, Result};
 use minijinja::syntax::SyntaxConfig;
@@ -59,14 +59,15 @@ pub(crate) struct Page {
     tables: Vec<&'static str>,
     rule: &'static str,
     terms: [(&'static str, &'static str); 9],
-    colours: Vec<(&'static str, String, String)>,
 }
 
 #[derive(Serialize)]
-struct Figure {
+pub(crate) struct Figure {
     name: &'static str,
     file: String,
-    table: &'static str,
+    /// Where its numbers are, from the page.
+    data: String,
+    data_name: String,
     title: String,
     alt: String,
     wide: Template,
@@ -105,19 +106,33 @@ impl Page {
             tables: tables.to_vec(),
             rule: published::RULE,
             terms: words::TERMS,
-            colours: Colour::ALL.map(|hue| (hue.name(), hex(hue.light()), hex(hue.dark()))).to_vec(),
         }
     }
 
-    pub(crate) fn html(&self) -> Result<String> {
-        // Safe as they are: an escaped `/` would be no base64 any more.
-        let fonts = [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(|font| Template::from_safe_string(base64(font)));
-        render("page.html", include_str!("page/page.html"), &context! { page => Serde(self), fonts => fonts.to_vec() })
+    /// The page; `live` is one that keeps itself up to date, and is served.
+    pub(crate) fn html(&self, live: bool) -> Result<String> {
+        render_html("page.html", include_str!("page/page.html"), self, live)
     }
 
     pub(crate) fn markdown(&self) -> Result<String> {
         render("page.md", include_str!("page/page.md"), &context! { page => Serde(self) })
     }
+}
+
+/// What templates of pages are made of.
+const PARTS: [(&str, &str); 4] = [
+    ("macros.html", include_str!("page/macros.html")),
+    ("style.css", include_str!("page/style.css")),
+    ("sort.js", include_str!("page/sort.js")),
+    ("live.js", include_str!("page/live.js")),
+];
+
+/// Fills the template of a page with a value, which it knows as `page`.
+pub(crate) fn render_html(name: &'static str, source: &'static str, page: &impl Serialize, live: bool) -> Result<String> {
+    // Safe as they are: an escaped `/` would be no base64 any more.
+    let fonts = [notosans::REGULAR_TTF, notosans::BOLD_TTF].map(|font| Template::from_safe_string(base64(font)));
+    let colours = Colour::ALL.map(|hue| (hue.name(), hex(hue.light()), hex(hue.dark())));
+    render(name, source, &context! { page => Serde(page), fonts => fonts.to_vec(), colours => colours.to_vec(), live => live })
 }
 
 fn render(name: &'static str, source: &'static str, context: &Template) -> Result<String> {
@@ -134,17 +149,36 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
             .replace("n = ", "n\u{a0}=\u{a0}")
             .replace(" M ", "\u{a0}M ")
     });
+    for (name, source) in PARTS {
+        environment.add_template(name, source).with_context(|| format!("reading `{name}`"))?;
+    }
     environment.add_template(name, source).with_context(|| format!("reading `{name}`"))?;
     let template = environment.get_template(name).with_context(|| format!("reading `{name}`"))?;
     template.render(context).with_context(|| format!("filling `{name}`"))
 }
 
 impl Figure {
+    /// A chart that stands on a page of its own kind, with all numbers in one file.
+    pub(crate) fn alone(drawn: &Drawn, data: &str) -> Self {
+        Self {
+            name: drawn.name,
+            file: drawn.file.clone(),
+            data: data.to_owned(),
+            data_name: data.to_owned(),
+            title: drawn.title.clone(),
+            alt: drawn.alt.clone(),
+            wide: Template::from_safe_string(drawn.wide.clone()),
+            narrow: Template::from_safe_string(drawn.narrow.clone()),
+            same: None,
+        }
+    }
+
     fn new(drawn: &Drawn, results: &Results) -> Self {
         Self {
             name: drawn.name,
             file: drawn.file.clone(),
-            table: drawn.table,
+            data: format!("tables/{}.csv", drawn.table),
+            data_name: format!("{}.csv", drawn.table),
             title: drawn.title.clone(),
             alt: drawn.alt.clone(),
             wide: Template::from_safe_string(drawn.wide.clone()),

@@ -7,18 +7,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 use fs_err as fs;
-use serde::{Deserialize, Serialize};
 
 use crate::run::Event;
-
-/// One line of the journal.
-#[derive(Serialize, Deserialize)]
-pub struct Entry {
-    /// Seconds since the run began.
-    pub at_seconds: f64,
-    #[serde(flatten)]
-    pub event: Event,
-}
+use crate::runs::Entry;
 
 pub struct Journal {
     file: Mutex<fs::File>,

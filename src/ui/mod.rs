@@ -4,6 +4,7 @@ pub mod error;
 pub mod journal;
 pub mod lines;
 pub mod log;
+pub mod loopback;
 pub mod paint;
 pub mod progress;
 pub mod say;

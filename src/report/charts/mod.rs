@@ -18,6 +18,7 @@ mod lengths;
 mod loss;
 mod openings;
 mod overlap;
+mod overlay;
 mod own_games;
 mod plane;
 mod png;
@@ -33,12 +34,12 @@ mod style;
 mod survival;
 mod timeline;
 
-use drawing::Drawing;
-
 use super::results::{Point, Results};
 
 pub(crate) use canvas::alone;
+pub(crate) use drawing::Drawing;
 pub(crate) use openings::name as opening_name;
+pub(crate) use overlay::overlays;
 pub(crate) use png::{Fonts, png};
 pub(crate) use rules::RULES;
 pub(crate) use sheet::{NARROW, WIDE, svg};

@@ -6,6 +6,7 @@ mod comparison;
 mod differing;
 mod levels;
 mod line;
+mod page;
 mod paired;
 mod render;
 mod subject;
@@ -18,6 +19,7 @@ mod verdict;
 
 pub use comparison::{Axis, Comparison, Wanted};
 pub use levels::Budget;
+pub use page::write;
 pub use render::{csv, json, markdown, terminal};
 pub use subject::{Member, Subject, choose, name, subjects};
 pub use verdict::Verdict;

@@ -83,6 +83,11 @@ pub(crate) fn said(row: &Row, difference: &Difference) -> String {
     if difference.verdict == Verdict::Same {
         return difference.verdict.words();
     }
+    format!("{}: {}", far(row, difference), difference.verdict.words())
+}
+
+/// `+0.99 points [+0.75, +1.23]`.
+pub(crate) fn far(row: &Row, difference: &Difference) -> String {
     let share = words::is_share(&row.metric, &row.value);
     let scale = if share { 100.0 } else { 1.0 };
     let decimals = decimals_of((difference.high - difference.low) / 2.0 * scale);
@@ -91,12 +96,11 @@ pub(crate) fn said(row: &Row, difference: &Difference) -> String {
         if value > 0.0 { format!("+{text}") } else { text }
     };
     format!(
-        "{}{} [{}, {}]: {}",
+        "{}{} [{}, {}]",
         signed(difference.value),
         if share { " points" } else { "" },
         signed(difference.low),
-        signed(difference.high),
-        difference.verdict.words()
+        signed(difference.high)
     )
 }
 

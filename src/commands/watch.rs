@@ -1,0 +1,66 @@
+//! `philidor watch RUN`: the page of a run while it runs, from its journal and what the store holds. It changes nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use fs_err as fs;
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::cli::WatchArgs;
+use crate::commands::session;
+use crate::report;
+use crate::runs::{self, RunFolder};
+use crate::store::Store;
+use crate::ui::loopback::{Answer, Loopback};
+use crate::ui::say::answer;
+
+/// Of the end of the log, what is shown.
+const LOG_LINES: usize = 40;
+/// Bytes that a journal grows by before the page is worth drawing again: some ten seconds of a training.
+const WORTH_DRAWING: u64 = 4 << 10;
+
+pub fn watch(args: &WatchArgs) -> Result<()> {
+    let machine = session::machine()?;
+    let folder = runs::find(&machine.runs, &args.run)?;
+    let store = Store::at(&machine.store);
+    // What is wrong with the run is told here, and not in a browser.
+    report::live(&folder.path, &store)?;
+    let server = Loopback::open(args.port)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    answer(server.url())?;
+    server.serve(&stop, &|path| match path {
+        "/" => {
+            let page = report::live(&folder.path, &store).unwrap_or_else(|error| format!("<pre>{error:#}</pre>"));
+            Some(Answer { kind: "text/html; charset=utf-8", body: page })
+        }
+        "/now.json" => Some(Answer { kind: "application/json", body: now(&folder).to_string() }),
+        _ => None,
+    });
+    Ok(())
+}
+
+/// What changes every second; `version` says when the page itself has changed.
+fn now(folder: &RunFolder) -> serde_json::Value {
+    let states = runs::now(&folder.path);
+    let outcome = folder.record().map_or_else(|_| "unknown".to_owned(), |record| record.outcome);
+    let nodes: Vec<_> = folder.plan().map_or_else(|_| Vec::new(), |plan| plan.nodes);
+    let nodes: Vec<_> = nodes
+        .iter()
+        .map(|node| json!({ "label": node.node.label, "planned": node.state, "now": states.get(&node.node.key) }))
+        .collect();
+    let ended = states.values().filter(|now| now.state != "making").count();
+    let grown = fs::metadata(folder.path.join(runs::JOURNAL)).map_or(0, |file| file.len()) / WORTH_DRAWING;
+    json!({ "schema": 1, "outcome": outcome, "version": format!("{outcome} {ended} {grown}"), "nodes": nodes, "log": log(&folder.path) })
+}
+
+fn log(run_dir: &Path) -> Vec<String> {
+    let text = fs::read_to_string(run_dir.join("log.txt")).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| (*line).to_owned()).collect()
+}
