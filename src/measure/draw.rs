@@ -9,8 +9,12 @@ use shakmaty::Chess;
 use crate::progress::Progress;
 
 use super::batched;
+use super::parts::{Threads, in_parts};
 use super::positions::{self, Position, ValidationGames};
 use super::rules::{self, Rule};
+
+/// Games after which the user may stop the work.
+pub(super) const CHECK_EVERY: usize = 512;
 
 /// A way to draw positions. Metrics that ask about the same ones share one pass of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,47 +74,52 @@ pub fn together(asked: impl Iterator<Item = (Draw, Option<f64>)>) -> Vec<(Draw, 
     wanted
 }
 
-/// The positions of a draw in its own order, and how many games were looked through for them.
-pub(super) fn drawn(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<(Vec<Met>, u64)> {
-    let (places, scanned): (Vec<(Position, Option<Rule>)>, u64) = match draw {
+/// The positions of a draw in its own order, and how many games were looked through for them, by so many threads.
+pub(super) fn drawn(games: &ValidationGames, draw: Draw, threads: &dyn Threads, progress: &Progress) -> Result<(Vec<Met>, u64)> {
+    let (places, scanned): (Vec<Position>, u64) = match draw {
         Draw::Anywhere { positions, seed } => {
             let drawn = positions::draw(games, seed, positions)?;
             let n = drawn.len() as u64;
-            (drawn.into_iter().map(|at| (at, None)).collect(), n)
+            (drawn, n)
         }
-        Draw::Rules { positions, seed } => {
-            let (found, scanned) = rules::find(games, positions as usize, seed, progress)?;
-            (found.into_iter().map(|(rule, at)| (at, Some(rule))).collect(), scanned)
-        }
+        Draw::Rules { positions, seed } => return rules::find(games, positions as usize, seed, threads, progress),
         Draw::EveryPly { games: count, seed } => {
             let all: Vec<usize> = games.shuffled(seed).into_iter().filter(|&game| !games.game(game).is_empty()).collect();
             let taken = &all[..all.len().min(count as usize)];
-            let plies = |&game: &usize| (0..games.game(game).len()).map(move |cut| (Position { game, cut }, None));
+            let plies = |&game: &usize| (0..games.game(game).len()).map(move |cut| Position { game, cut });
             (taken.iter().flat_map(plies).collect(), taken.len() as u64)
         }
     };
-    Ok((meet(games, &places, progress)?, scanned))
+    Ok((meet(games, &places, threads, progress)?, scanned))
 }
 
 /// Plays each game once, however many of its positions are asked for.
-pub(super) fn meet(games: &ValidationGames, places: &[(Position, Option<Rule>)], progress: &Progress) -> Result<Vec<Met>> {
+pub(super) fn meet(games: &ValidationGames, places: &[Position], threads: &dyn Threads, progress: &Progress) -> Result<Vec<Met>> {
     let mut by_game = BTreeMap::<usize, Vec<usize>>::new();
-    for (item, (at, _)) in places.iter().enumerate() {
+    for (item, at) in places.iter().enumerate() {
         by_game.entry(at.game).or_default().push(item);
     }
+    let mut asked: Vec<(usize, Vec<usize>)> = by_game.into_iter().collect();
     let mut met: Vec<Option<Met>> = vec![None; places.len()];
-    for (number, (game, mut items)) in by_game.into_iter().enumerate() {
-        if number % 256 == 0 {
-            batched::check(progress)?;
-        }
-        items.sort_by_key(|&item| places[item].0.cut);
-        let mut items = items.into_iter().peekable();
-        games.walk(game, |cut, board, _| {
-            while let Some(item) = items.next_if(|&item| places[item].0.cut == cut) {
-                let (at, rule) = places[item];
-                met[item] = Some(Met { at, rule, board: board.clone() });
+    for some in asked.chunks_mut(CHECK_EVERY) {
+        batched::check(progress)?;
+        let found = in_parts(threads, &mut vec![(); threads.count()], some, |(), _, some| -> Result<Vec<(usize, Met)>> {
+            let mut found = Vec::new();
+            for (game, items) in some {
+                items.sort_by_key(|&item| places[item].cut);
+                let plies = items.last().map_or(0, |&item| places[item].cut + 1);
+                let mut items = items.iter().copied().peekable();
+                games.walk(*game, plies, |cut, board, _| {
+                    while let Some(item) = items.next_if(|&item| places[item].cut == cut) {
+                        found.push((item, Met { at: places[item], rule: None, board: board.clone() }));
+                    }
+                })?;
             }
-        })?;
+            Ok(found)
+        });
+        for found in found {
+            found?.into_iter().for_each(|(item, position)| met[item] = Some(position));
+        }
     }
     Ok(met.into_iter().map(|met| met.expect("a position lies in its game")).collect())
 }

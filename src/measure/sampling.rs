@@ -3,6 +3,8 @@
 //! Every position passes through here, so the loops go over lanes that a processor takes side by side. Their order is fixed:
 //! equal logits give equal answers on any machine.
 
+use super::lanes::widest;
+
 /// Numbers that are taken side by side.
 const LANES: usize = 16;
 /// Tokens whose weights are summed up together.
@@ -16,6 +18,11 @@ pub fn argmax(logits: &[f32]) -> u16 {
 
 /// The largest logit.
 pub fn largest(logits: &[f32]) -> f32 {
+    widest(|| largest_by_lanes(logits))
+}
+
+#[inline]
+fn largest_by_lanes(logits: &[f32]) -> f32 {
     let larger = |a: f32, b: f32| if b > a { b } else { a };
     let (lanes, rest) = logits.as_chunks::<LANES>();
     let mut most = [f32::NEG_INFINITY; LANES];
@@ -28,17 +35,24 @@ pub fn largest(logits: &[f32]) -> f32 {
 /// How many tokens come before this one, by likelihood and of equals by number: 0 for the [`argmax`].
 pub fn rank(logits: &[f32], token: u16) -> usize {
     let (own, at) = (logits[usize::from(token)], usize::from(token));
-    let before = logits[..at].iter().map(|&logit| u32::from(logit >= own)).sum::<u32>();
-    let after = logits[at + 1..].iter().map(|&logit| u32::from(logit > own)).sum::<u32>();
-    (before + after) as usize
+    widest(|| {
+        let before = logits[..at].iter().map(|&logit| u32::from(logit >= own)).sum::<u32>();
+        let after = logits[at + 1..].iter().map(|&logit| u32::from(logit > own)).sum::<u32>();
+        (before + after) as usize
+    })
 }
 
 /// The five most likely tokens, as [`rank`] orders them.
 pub fn top(logits: &[f32]) -> [u16; 5] {
+    widest(|| top_by_lanes(logits))
+}
+
+#[inline]
+fn top_by_lanes(logits: &[f32]) -> [u16; 5] {
     let mut top = [(f32::NEG_INFINITY, u16::MAX); 5];
     for (block, part) in logits.chunks(LANES).enumerate() {
         // Few parts hold one of the five.
-        if top[4].1 != u16::MAX && largest(part) <= top[4].0 {
+        if top[4].1 != u16::MAX && part.iter().map(|&logit| u32::from(logit > top[4].0)).sum::<u32>() == 0 {
             continue;
         }
         for (at, &logit) in part.iter().enumerate() {
@@ -65,16 +79,16 @@ pub struct Weights {
 impl Weights {
     /// Takes the distribution of logits at a temperature; at 0 all of it is on the [`argmax`].
     pub fn fill(&mut self, logits: &[f32], temperature: f64) {
-        self.tokens.clear();
+        self.tokens.resize(logits.len(), 0.0);
+        self.sums.resize(logits.len().div_ceil(BLOCK), 0.0);
         if temperature <= 0.0 {
-            self.tokens.resize(logits.len(), 0.0);
+            self.tokens.fill(0.0);
             self.tokens[usize::from(argmax(logits))] = 1.0;
+            self.sums.iter_mut().zip(self.tokens.chunks(BLOCK)).for_each(|(block, weights)| *block = sum(weights));
         } else {
-            let (largest, per) = (largest(logits), (1.0 / temperature) as f32);
-            self.tokens.extend(logits.iter().map(|&logit| exp((logit - largest) * per)));
+            let (tokens, sums) = (&mut self.tokens, &mut self.sums);
+            widest(|| exponentials(logits, largest_by_lanes(logits), (1.0 / temperature) as f32, tokens, sums));
         }
-        self.sums.clear();
-        self.sums.extend(self.tokens.chunks(BLOCK).map(sum));
         self.sum = self.sums.iter().sum();
     }
 
@@ -107,7 +121,17 @@ impl Weights {
     }
 }
 
+/// `e` to the power of what a logit is above the `largest`, times `per`; and the sum of each block.
+#[inline]
+fn exponentials(logits: &[f32], largest: f32, per: f32, weights: &mut [f32], sums: &mut [f64]) {
+    for ((logits, weights), block) in logits.chunks(BLOCK).zip(weights.chunks_mut(BLOCK)).zip(sums) {
+        weights.iter_mut().zip(logits).for_each(|(weight, &logit)| *weight = exp((logit - largest) * per));
+        *block = sum(weights);
+    }
+}
+
 /// In float64, by lanes.
+#[inline]
 fn sum(weights: &[f32]) -> f64 {
     let (lanes, rest) = weights.as_chunks::<8>();
     let mut sums = [0.0_f64; 8];
@@ -120,6 +144,7 @@ fn sum(weights: &[f32]) -> f64 {
 /// `eˣ` of a number that is not above 0, to within two units in the last place: 2ⁿ · eʳ with |r| ≤ ln 2 / 2, and the polynomial
 /// of the Cephes library (Moshier, `expf.c`). 0 below −87, where float32 would lose digits. No branch and no call, so that a
 /// loop of it is taken by lanes.
+#[inline]
 fn exp(x: f32) -> f32 {
     /// Adding it to a small number rounds that to a whole one, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³

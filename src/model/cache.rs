@@ -25,18 +25,23 @@ pub struct KvCache {
 
 /// Where one more token of each row goes, and what it sees.
 pub(super) struct Append {
-    /// Position in its row.
+    /// Position in its row; one for all where all rows are equally long.
     pub(super) positions_b: Tensor,
-    /// Position among all rows laid end to end.
-    slots_b: Tensor,
     /// None where all rows are equally long.
-    mask_b11t: Option<Tensor>,
+    ragged: Option<Ragged>,
     longest: i64,
+}
+
+/// Rows of different lengths.
+struct Ragged {
+    /// Where the token goes among all rows laid end to end.
+    slots_b: Tensor,
+    mask_b11t: Tensor,
 }
 
 impl Append {
     pub(super) fn mask(&self) -> Mask<'_> {
-        self.mask_b11t.as_ref().map_or(Mask::All, Mask::Only)
+        self.ragged.as_ref().map_or(Mask::All, |ragged| Mask::Only(&ragged.mask_b11t))
     }
 }
 
@@ -122,21 +127,28 @@ impl KvCache {
         let longest = self.longest() + 1;
         self.hold(longest);
         let tensor = |values: &[i64]| Tensor::from_slice(values).to_device(self.device);
-        let slots: Vec<i64> = self.lengths.iter().enumerate().map(|(row, at)| row as i64 * self.held + at).collect();
-        let (positions_b, slots_b) = (tensor(&self.lengths), tensor(&slots));
-        let mask_b11t = self.lengths.iter().any(|length| length + 1 != longest).then(|| {
+        let is_ragged = self.lengths.iter().any(|length| length + 1 != longest);
+        let positions_b = if is_ragged { tensor(&self.lengths) } else { tensor(&[longest - 1]) };
+        let ragged = is_ragged.then(|| {
+            let slots: Vec<i64> = self.lengths.iter().enumerate().map(|(row, at)| row as i64 * self.held + at).collect();
             let places_t = Tensor::arange(longest, (Kind::Int64, self.device));
-            places_t.unsqueeze(0).le_tensor(&positions_b.unsqueeze(1)).unsqueeze(1).unsqueeze(1)
+            let mask_b11t = places_t.unsqueeze(0).le_tensor(&positions_b.unsqueeze(1)).unsqueeze(1).unsqueeze(1);
+            Ragged { slots_b: tensor(&slots), mask_b11t }
         });
         self.lengths.iter_mut().for_each(|length| *length += 1);
-        Append { positions_b, slots_b, mask_b11t, longest }
+        Append { positions_b, ragged, longest }
     }
 
     /// Stores the new keys and values, and gives back the queries with all that they may see.
     pub(super) fn write(&mut self, layer: usize, at: &Append, heads: Heads) -> Heads {
         let seen = |kept: &Tensor, new_bh1d: &Tensor| {
-            let new = new_bh1d.squeeze_dim(2);
-            let _ = kept.flatten(0, 1).index_copy_(0, &at.slots_b, &new);
+            let new_bhd = new_bh1d.squeeze_dim(2);
+            match &at.ragged {
+                None => kept.select(1, at.longest - 1).copy_(&new_bhd),
+                Some(ragged) => {
+                    let _ = kept.flatten(0, 1).index_copy_(0, &ragged.slots_b, &new_bhd);
+                }
+            }
             kept.narrow(1, 0, at.longest).transpose(1, 2)
         };
         Heads {

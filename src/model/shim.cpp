@@ -1,7 +1,8 @@
-// What tch does not wrap: fused AdamW, foreach operations, allocator statistics, TF32.
+// What tch does not wrap: fused AdamW, foreach operations, libtorch's threads, allocator statistics, TF32.
 // Each function returns null, or a message that the caller frees with `philidor_free`; no exception leaves this file.
 
 #include <ATen/ATen.h>
+#include <ATen/TensorIterator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
@@ -111,6 +112,21 @@ char *philidor_lerp(Handles to, Handles from, std::size_t count, double weight, 
     const auto apart = at::_foreach_sub(f, t);
     at::_foreach_mul_(apart, (1 - *skip) * weight);
     at::_foreach_add_(t, apart);
+  });
+}
+
+// work(with, part) for each part, by libtorch's own threads: those of an iterator over the parts' numbers, since this file is
+// compiled without OpenMP.
+char *philidor_share(std::size_t parts, void (*work)(const void *, std::size_t), const void *with) {
+  return guarded([&] {
+    c10::NoGradGuard no_grad;
+    auto numbers = at::arange(static_cast<std::int64_t>(parts), at::kLong);
+    auto each = at::TensorIterator::nullary_op(numbers);
+    each.for_each(
+        [&](char **data, const std::int64_t *strides, std::int64_t count) {
+          for (std::int64_t i = 0; i < count; ++i) work(with, *reinterpret_cast<const std::int64_t *>(data[0] + i * strides[0]));
+        },
+        /*grain_size=*/1);
   });
 }
 
