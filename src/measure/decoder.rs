@@ -114,6 +114,8 @@ pub(super) fn logits(decoder: &Decoder, prompts: &[Prompt]) -> Result<Tensor> {
 /// Sequences that grow on a cache.
 pub(super) struct Cached<'a> {
     decoder: &'a Decoder,
+    /// The same, packed.
+    stepping: Decoder,
     /// A row for each sequence, and after them some that nobody reads.
     cache: KvCache,
     /// For what comes after the context is full: then each token moves the window, and with it all that is cached.
@@ -123,7 +125,7 @@ pub(super) struct Cached<'a> {
 impl<'a> Cached<'a> {
     pub(super) fn new(decoder: &'a Decoder, sequences: usize, length: usize) -> Self {
         let cache = KvCache::new(decoder, rows_for(sequences), length.min(decoder.context()));
-        Self { decoder, cache, sequences: vec![Vec::new(); sequences] }
+        Self { decoder, stepping: decoder.packed(), cache, sequences: vec![Vec::new(); sequences] }
     }
 
     /// Adds one token to each sequence; the logits of the next, where the device has them.
@@ -136,7 +138,7 @@ impl<'a> Cached<'a> {
         let mut shown = vec![i64::from(PAD); self.cache.lengths().len()];
         shown.iter_mut().zip(tokens).for_each(|(place, &token)| *place = i64::from(token));
         let tokens_b1 = Tensor::from_slice(&shown).view([-1, 1]).to_device(self.decoder.device());
-        Ok(no_grad(|| self.decoder.step(&tokens_b1, &mut self.cache).narrow(0, 0, tokens.len() as i64)))
+        Ok(no_grad(|| self.stepping.step(&tokens_b1, &mut self.cache).narrow(0, 0, tokens.len() as i64)))
     }
 }
 

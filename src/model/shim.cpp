@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/TensorIterator.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -127,6 +129,27 @@ char *philidor_share(std::size_t parts, void (*work)(const void *, std::size_t),
           for (std::int64_t i = 0; i < count; ++i) work(with, *reinterpret_cast<const std::int64_t *>(data[0] + i * strides[0]));
         },
         /*grain_size=*/1);
+  });
+}
+
+// A matrix in the order in which oneDNN's kernels for products read it, and a product of such a one: operators of libtorch that
+// ATen.h does not declare.
+char *philidor_pack(const at::Tensor *weight, at::Tensor **packed) {
+  return guarded([&] {
+    using Pack = at::Tensor(const at::Tensor &, std::optional<std::int64_t>);
+    c10::NoGradGuard no_grad;
+    const auto pack = c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_reorder_linear_weight", "").typed<Pack>();
+    *packed = new at::Tensor(pack.call(*weight, std::nullopt));
+  });
+}
+
+char *philidor_packed_product(const at::Tensor *x, const at::Tensor *packed, at::Tensor **product) {
+  return guarded([&] {
+    using Product = at::Tensor(const at::Tensor &, const at::Tensor &, const std::optional<at::Tensor> &, std::string_view,
+                               c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+    c10::NoGradGuard no_grad;
+    static const auto multiply = c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Product>();
+    *product = new at::Tensor(multiply.call(*x, *packed, std::nullopt, "none", c10::List<std::optional<at::Scalar>>(), std::nullopt));
   });
 }
 

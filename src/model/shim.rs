@@ -34,6 +34,8 @@ unsafe extern "C" {
     fn philidor_clip(gradients: *const Handle, count: usize, most: f64, norm: *mut *mut torch_sys::C_tensor) -> *mut c_char;
     fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
     fn philidor_share(parts: usize, work: unsafe extern "C" fn(*const c_void, usize), with: *const c_void) -> *mut c_char;
+    fn philidor_pack(weight: Handle, packed: *mut *mut torch_sys::C_tensor) -> *mut c_char;
+    fn philidor_packed_product(x: Handle, packed: Handle, product: *mut *mut torch_sys::C_tensor) -> *mut c_char;
     fn philidor_tf32(allowed: bool) -> *mut c_char;
     fn philidor_peak_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
     fn philidor_release() -> *mut c_char;
@@ -116,6 +118,32 @@ pub fn lerp(to: &[&Tensor], from: &[&Tensor], share: f64, skip: Option<&Tensor>)
     #[expect(unsafe_code, reason = "a call into shim.cpp")]
     // SAFETY: both arrays hold the same number of live tensors; `skip` is null or one.
     said(unsafe { philidor_lerp(to.as_ptr(), from.as_ptr(), to.len(), share, handle(skip)) })
+}
+
+/// A float32 matrix on the CPU, [out, in], in the order in which oneDNN's kernels read it.
+///
+/// # Errors
+///
+/// Where libtorch has no oneDNN.
+pub fn packed(weight: &Tensor) -> Result<Tensor> {
+    let mut packed = std::ptr::null_mut();
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: the handle is a live tensor; where there is no message, `packed` is a new tensor that this side owns.
+    unsafe {
+        said(philidor_pack(weight.as_ptr(), &raw mut packed))?;
+        Ok(Tensor::from_ptr(packed))
+    }
+}
+
+/// `x · weightᵀ` of a [packed] weight, without gradients: [… , in] to [… , out].
+pub fn packed_product(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    let mut product = std::ptr::null_mut();
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: the handles are live tensors; where there is no message, `product` is a new tensor that this side owns.
+    unsafe {
+        said(philidor_packed_product(x.as_ptr(), weight.as_ptr(), &raw mut product))?;
+        Ok(Tensor::from_ptr(product))
+    }
 }
 
 /// Does the work of each number below `parts`, by the threads that libtorch computes with.

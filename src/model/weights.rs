@@ -88,7 +88,7 @@ impl Weights {
     pub(super) fn with_matrices(&self, other: impl Fn(&Tensor) -> Tensor) -> Self {
         Self {
             tok_emb: self.tok_emb.shallow_clone(),
-            unembed: other(&self.tok_emb),
+            unembed: other(&self.unembed),
             blocks: self
                 .blocks
                 .iter()
