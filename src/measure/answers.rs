@@ -96,16 +96,17 @@ pub fn ask(
     temperatures: &[f64],
     progress: &Progress,
 ) -> Result<Answers> {
-    let (met, scanned) = drawn(games, draw, progress)?;
+    let threads = predictor.threads();
+    let (met, scanned) = drawn(games, draw, threads, progress)?;
     let places: Vec<_> = met.iter().map(|met| met.at).collect();
     let asked = Asked::at(games, &places, predictor.context());
     let mut rows = vec![None; met.len()];
     let blank = Sampled { token: 0, outcome: "" };
     let mut sampled: Vec<_> = temperatures.iter().map(|&temperature| (temperature, vec![blank; met.len()])).collect();
     let judge = Judge { games, met: &met, temperatures, seed: draw.seed() };
-    let mut memories: Vec<Memory> = (0..predictor.threads().max(1)).map(|_| Memory::default()).collect();
+    let mut memories: Vec<Memory> = (0..threads.count()).map(|_| Memory::default()).collect();
     asked.put(predictor, progress, |logits, items| {
-        in_parts(&mut memories, items, |memory, first, items| judge.judge(memory, logits, first, items));
+        in_parts(threads, &mut memories, items, |memory, first, items| judge.judge(memory, logits, first, items));
         for memory in &mut memories {
             for (number, (item, answer)) in memory.answers.drain(..).enumerate() {
                 rows[item] = Some(answer);

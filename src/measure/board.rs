@@ -21,10 +21,10 @@ impl ValidationGames<'_> {
         Ok(board)
     }
 
-    /// Plays a whole game, and shows each ply, the board before it, and the move that the human made.
-    pub(super) fn walk(&self, game: usize, mut each: impl FnMut(usize, &Chess, Move)) -> Result<()> {
+    /// Plays the first `plies` of a game, and shows each, the board before it, and the move that the human made.
+    pub(super) fn walk(&self, game: usize, plies: usize, mut each: impl FnMut(usize, &Chess, Move)) -> Result<()> {
         let mut board = Chess::default();
-        for (ply, &token) in self.game(game).iter().enumerate() {
+        for (ply, &token) in self.game(game)[..plies].iter().enumerate() {
             let human = legal(&board, token).with_context(|| format!("in validation game {game}"))?;
             each(ply, &board, human);
             board.play_unchecked(human);

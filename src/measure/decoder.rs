@@ -7,7 +7,10 @@ use crate::chess::vocabulary::PAD;
 use crate::model::cache::KvCache;
 use crate::model::config::Precision;
 use crate::model::decoder::{Decoder, NOT_ASKED};
+use crate::model::host::OnHost;
+use crate::model::shim;
 
+use super::parts::Threads;
 use super::predictor::{Logits, Predictor, Prompt, Session, with_last};
 
 impl Predictor for Decoder {
@@ -40,13 +43,12 @@ impl Predictor for Decoder {
     }
 
     /// Those of libtorch.
-    fn threads(&self) -> usize {
-        tch::get_num_threads().max(1) as usize
+    fn threads(&self) -> &dyn Threads {
+        &OfLibtorch
     }
 
     fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
-        let logits_nv = logits(self, prompts)?;
-        read(&logits_nv, logits_nv.size()[0] as usize)
+        read(&logits(self, prompts)?)
     }
 
     fn session(&self, sequences: usize, length: usize) -> Result<Box<dyn Session + '_>> {
@@ -76,6 +78,21 @@ impl Predictor for Decoder {
     }
 }
 
+/// The threads that the passes have: after a pass they still wait for the next one actively, and others would share their
+/// cores with them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfLibtorch;
+
+impl Threads for OfLibtorch {
+    fn count(&self) -> usize {
+        tch::get_num_threads().max(1) as usize
+    }
+
+    fn at_once(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        shim::share(parts, work).expect("an iterator over a few numbers is made");
+    }
+}
+
 /// Tokens that a session is reckoned to grow to.
 const SESSION: u64 = 250;
 
@@ -101,6 +118,9 @@ pub(super) fn logits(decoder: &Decoder, prompts: &[Prompt]) -> Result<Tensor> {
 /// Sequences that grow on a cache.
 pub(super) struct Cached<'a> {
     decoder: &'a Decoder,
+    /// The same, packed.
+    stepping: Decoder,
+    /// A row for each sequence, and after them some that nobody reads.
     cache: KvCache,
     /// For what comes after the context is full: then each token moves the window, and with it all that is cached.
     sequences: Vec<Vec<u16>>,
@@ -108,8 +128,8 @@ pub(super) struct Cached<'a> {
 
 impl<'a> Cached<'a> {
     pub(super) fn new(decoder: &'a Decoder, sequences: usize, length: usize) -> Self {
-        let cache = KvCache::new(decoder, sequences, length.min(decoder.context()));
-        Self { decoder, cache, sequences: vec![Vec::new(); sequences] }
+        let cache = KvCache::new(decoder, rows_for(sequences), length.min(decoder.context()));
+        Self { decoder, stepping: decoder.packed(), cache, sequences: vec![Vec::new(); sequences] }
     }
 
     /// Adds one token to each sequence; the logits of the next, where the device has them.
@@ -119,33 +139,44 @@ impl<'a> Cached<'a> {
         if self.cache.room() == 0 {
             return with_last(self.decoder.context(), &self.sequences, |prompts| logits(self.decoder, prompts));
         }
-        let tokens: Vec<i64> = tokens.iter().copied().map(i64::from).collect();
-        let tokens_b1 = Tensor::from_slice(&tokens).view([-1, 1]).to_device(self.decoder.device());
-        Ok(no_grad(|| self.decoder.step(&tokens_b1, &mut self.cache)))
+        let mut shown = vec![i64::from(PAD); self.cache.lengths().len()];
+        shown.iter_mut().zip(tokens).for_each(|(place, &token)| *place = i64::from(token));
+        let tokens_b1 = Tensor::from_slice(&shown).view([-1, 1]).to_device(self.decoder.device());
+        Ok(no_grad(|| self.stepping.step(&tokens_b1, &mut self.cache).narrow(0, 0, tokens.len() as i64)))
     }
 }
 
 impl Session for Cached<'_> {
     fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
-        read(&self.advance(tokens)?, tokens.len())
+        read(&self.advance(tokens)?)
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {
         self.sequences = sequences.iter().map(|&sequence| std::mem::take(&mut self.sequences[sequence])).collect();
-        let rows: Vec<i64> = sequences.iter().map(|&row| row as i64).collect();
+        let unread = sequences.len()..rows_for(sequences.len()).min(self.cache.lengths().len());
+        let rows: Vec<i64> = sequences.iter().copied().chain(unread).map(|row| row as i64).collect();
         no_grad(|| self.cache.select(&rows));
         Ok(())
     }
 }
 
-fn read(logits_bv: &Tensor, rows: usize) -> Result<Logits> {
-    Logits::new(Vec::try_from(logits_bv.flatten(0, 1).to_device(Device::Cpu))?, rows)
+/// Rows for so many sequences, a sixteenth more at most: libtorch makes its kernels anew for each number of rows that it
+/// meets, and games end one by one.
+fn rows_for(sequences: usize) -> usize {
+    sequences.next_multiple_of((sequences / 16).next_power_of_two())
+}
+
+fn read(logits_nv: &Tensor) -> Result<Logits> {
+    // NaN where a row holds one.
+    let largest: Vec<f32> = no_grad(|| logits_nv.amax(-1_i64, false)).to_device(Device::Cpu).try_into()?;
+    Logits::of(OnHost::of(logits_nv)?, &largest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::fakes::{self, Lawful};
     use super::super::metric::Metric;
+    use super::super::parts::Own;
     use super::super::positions::ValidationGames;
     use super::super::predictor::{self, Recompute};
     use super::super::{Material, Measured, measure};
@@ -174,7 +205,7 @@ mod tests {
             assert_eq!(cached.games, whole.games, "at temperature {temperature}");
             assert!(cached.counts["limit"] > 6, "{:?}", cached.counts);
             // One game at a time, and nothing cached.
-            let alone = fakes::Rebatched { inner: &Lawful { inner: &decoder, cached: false }, batch: 1, threads: 1 };
+            let alone = fakes::Rebatched { inner: &Lawful { inner: &decoder, cached: false }, batch: 1, threads: Own(1) };
             assert_eq!(score(&metric, &alone).games, cached.games, "at temperature {temperature}");
         }
     }
@@ -182,26 +213,33 @@ mod tests {
     #[test]
     fn logits_on_a_cache_are_those_of_whole_prefixes_whichever_games_go_on_and_beyond_the_context_too() {
         let decoder = decoder();
-        let mut whole = Recompute::new(&decoder, 9);
-        let mut cached = decoder.session(9, 250).expect("the CPU has memory");
-        let mut rows = 9;
+        // As many as have a row beside them that nobody reads.
+        let mut rows = 41;
+        let mut whole = Recompute::new(&decoder, rows);
+        let mut cached = decoder.session(rows, 250).expect("the CPU has memory");
         for step in 0..60_u16 {
-            let tokens: Vec<u16> = (0..rows as u16).map(|row| if step == 0 { 1 } else { 3 + 31 * step + 7 * row }).collect();
+            let tokens: Vec<u16> =
+                (0..rows as u16).map(|row| if step == 0 { 1 } else { 3 + (31 * step + 7 * row) % 1900 }).collect();
             let (ours, full) = (cached.step(&tokens).expect("logits"), whole.step(&tokens).expect("logits"));
             for row in 0..rows {
                 for (one, other) in ours.row(row).iter().zip(full.row(row)) {
                     assert!((one - other).abs() < 1e-5, "step {step}, row {row}: {one}, not {other}");
                 }
             }
-            let kept: &[usize] = match step {
-                7 => &[0, 8, 2, 3, 4, 5, 6, 7],
-                20 => &[0, 1, 2, 3, 4, 5],
-                50 => &[3, 1, 2],
+            let first = |count: usize| (0..count).collect::<Vec<usize>>();
+            let kept = match step {
+                // The last one takes the place of one that ends.
+                7 => [vec![0, 40], (2..40).collect()].concat(),
+                8 => first(39),
+                12 => [vec![38], (1..33).collect()].concat(),
+                20 => first(20),
+                30 => vec![0, 19, 2, 3, 4, 5],
+                50 => vec![3, 1, 2],
                 _ => continue,
             };
             rows = kept.len();
-            cached.keep(kept).expect("rows there are");
-            whole.keep(kept).expect("rows there are");
+            cached.keep(&kept).expect("rows there are");
+            whole.keep(&kept).expect("rows there are");
         }
     }
 
@@ -213,7 +251,7 @@ mod tests {
             Metric::Agreement { positions: 200, seed: 5 },
             Metric::FullGames { games: 20, temperature: 1.0, seed: 5 },
         ] {
-            let score = |batch, threads| score(&metric, &fakes::Rebatched { inner: &decoder, batch, threads });
+            let score = |batch, threads| score(&metric, &fakes::Rebatched { inner: &decoder, batch, threads: Own(threads) });
             let one = score(1, 1);
             for (batch, threads) in [(64, 1), (64, 3), (7, 2)] {
                 assert_eq!(score(batch, threads), one, "{batch} at a time by {threads}");

@@ -9,8 +9,12 @@ use shakmaty::Chess;
 use crate::progress::Progress;
 
 use super::batched;
+use super::parts::{Own, Threads, in_parts};
 use super::positions::{self, Position, ValidationGames};
 use super::rules::{self, Rule};
+
+/// Games after which the user may stop the work.
+pub(super) const CHECK_EVERY: usize = 512;
 
 /// A way to draw positions. Metrics that ask about the same ones share one pass of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,9 +27,6 @@ pub enum Draw {
     /// Every ply of so many games.
     EveryPly { games: u32, seed: u64 },
 }
-
-/// A position, and the rule that it was looked for by, if any.
-pub(super) type Place = (Position, Option<Rule>);
 
 /// A position as the model meets it.
 #[derive(Clone, Debug)]
@@ -74,51 +75,71 @@ pub fn together(asked: impl Iterator<Item = (Draw, Option<f64>)>) -> Vec<(Draw, 
 }
 
 /// The positions of a draw in its own order as a model meets them, and how many games were looked through for them.
-pub(super) fn drawn(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<(Vec<Met>, u64)> {
-    let (places, scanned) = places(games, draw, progress)?;
-    Ok((meet(games, &places, progress)?, scanned))
+pub(super) fn drawn(games: &ValidationGames, draw: Draw, threads: &dyn Threads, progress: &Progress) -> Result<(Vec<Met>, u64)> {
+    match unplayed(games, draw)? {
+        Some((places, scanned)) => Ok((meet(games, &places, threads, progress)?, scanned)),
+        None => by_rule(games, draw, threads, progress),
+    }
 }
 
-/// The positions of a draw in its own order, with the rule that each was looked for by, and how many games were looked through.
-pub(super) fn places(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<(Vec<Place>, u64)> {
+/// Where the positions of a draw lie, in its own order.
+pub(super) fn places(games: &ValidationGames, draw: Draw, progress: &Progress) -> Result<Vec<Position>> {
+    match unplayed(games, draw)? {
+        Some((places, _)) => Ok(places),
+        None => Ok(by_rule(games, draw, &Own(1), progress)?.0.into_iter().map(|met| met.at).collect()),
+    }
+}
+
+/// The positions of a draw that no game must be played for, and how many games they were looked for in.
+fn unplayed(games: &ValidationGames, draw: Draw) -> Result<Option<(Vec<Position>, u64)>> {
     Ok(match draw {
         Draw::Anywhere { positions, seed } => {
             let drawn = positions::draw(games, seed, positions)?;
             let n = drawn.len() as u64;
-            (drawn.into_iter().map(|at| (at, None)).collect(), n)
+            Some((drawn, n))
         }
-        Draw::Rules { positions, seed } => {
-            let (found, scanned) = rules::find(games, positions as usize, seed, progress)?;
-            (found.into_iter().map(|(rule, at)| (at, Some(rule))).collect(), scanned)
-        }
+        Draw::Rules { .. } => None,
         Draw::EveryPly { games: count, seed } => {
             let all: Vec<usize> = games.shuffled(seed).into_iter().filter(|&game| !games.game(game).is_empty()).collect();
             let taken = &all[..all.len().min(count as usize)];
-            let plies = |&game: &usize| (0..games.game(game).len()).map(move |cut| (Position { game, cut }, None));
-            (taken.iter().flat_map(plies).collect(), taken.len() as u64)
+            let plies = |&game: &usize| (0..games.game(game).len()).map(move |cut| Position { game, cut });
+            Some((taken.iter().flat_map(plies).collect(), taken.len() as u64))
         }
     })
 }
 
+fn by_rule(games: &ValidationGames, draw: Draw, threads: &dyn Threads, progress: &Progress) -> Result<(Vec<Met>, u64)> {
+    let Draw::Rules { positions, seed } = draw else { return Ok((Vec::new(), 0)) };
+    rules::find(games, positions as usize, seed, threads, progress)
+}
+
 /// Plays each game once, however many of its positions are asked for.
-pub(super) fn meet(games: &ValidationGames, places: &[Place], progress: &Progress) -> Result<Vec<Met>> {
+pub(super) fn meet(games: &ValidationGames, places: &[Position], threads: &dyn Threads, progress: &Progress) -> Result<Vec<Met>> {
     let mut by_game = BTreeMap::<usize, Vec<usize>>::new();
-    for (item, (at, _)) in places.iter().enumerate() {
+    for (item, at) in places.iter().enumerate() {
         by_game.entry(at.game).or_default().push(item);
     }
+    let mut asked: Vec<(usize, Vec<usize>)> = by_game.into_iter().collect();
     let mut met: Vec<Option<Met>> = vec![None; places.len()];
-    for (number, (game, mut items)) in by_game.into_iter().enumerate() {
-        if number % 256 == 0 {
-            batched::check(progress)?;
-        }
-        items.sort_by_key(|&item| places[item].0.cut);
-        let mut items = items.into_iter().peekable();
-        games.walk(game, |cut, board, _| {
-            while let Some(item) = items.next_if(|&item| places[item].0.cut == cut) {
-                let (at, rule) = places[item];
-                met[item] = Some(Met { at, rule, board: board.clone() });
+    for some in asked.chunks_mut(CHECK_EVERY) {
+        batched::check(progress)?;
+        let found = in_parts(threads, &mut vec![(); threads.count()], some, |(), _, some| -> Result<Vec<(usize, Met)>> {
+            let mut found = Vec::new();
+            for (game, items) in some {
+                items.sort_by_key(|&item| places[item].cut);
+                let plies = items.last().map_or(0, |&item| places[item].cut + 1);
+                let mut items = items.iter().copied().peekable();
+                games.walk(*game, plies, |cut, board, _| {
+                    while let Some(item) = items.next_if(|&item| places[item].cut == cut) {
+                        found.push((item, Met { at: places[item], rule: None, board: board.clone() }));
+                    }
+                })?;
             }
-        })?;
+            Ok(found)
+        });
+        for found in found {
+            found?.into_iter().for_each(|(item, position)| met[item] = Some(position));
+        }
     }
     Ok(met.into_iter().map(|met| met.expect("a position lies in its game")).collect())
 }

@@ -9,6 +9,7 @@ use crate::progress::silent;
 use crate::random::{below, stream, unit};
 
 use super::metric::Metric;
+use super::parts::{Own, Threads};
 use super::positions::ValidationGames;
 use super::predictor::{Logits, Predictor, Prompt, Recompute, Session};
 use super::{Material, Measured, measure};
@@ -18,16 +19,16 @@ pub(super) struct Fake<F> {
     pub(super) answer: F,
     pub(super) context: usize,
     pub(super) batch: usize,
-    pub(super) threads: usize,
+    pub(super) threads: Own,
 }
 
 impl<F: Fn(&[u16]) -> Vec<f32>> Fake<F> {
     pub(super) fn new(answer: F) -> Self {
-        Self { answer, context: 400, batch: 64, threads: 1 }
+        Self { answer, context: 400, batch: 64, threads: Own(1) }
     }
 
     pub(super) fn threads(self, threads: usize) -> Self {
-        Self { threads, ..self }
+        Self { threads: Own(threads), ..self }
     }
 
     pub(super) fn context(self, context: usize) -> Self {
@@ -48,8 +49,8 @@ impl<F: Fn(&[u16]) -> Vec<f32>> Predictor for Fake<F> {
         self.batch
     }
 
-    fn threads(&self) -> usize {
-        self.threads
+    fn threads(&self) -> &dyn Threads {
+        &self.threads
     }
 
     fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {
@@ -129,7 +130,7 @@ fn one_of(tokens: &[u16]) -> Vec<f32> {
 pub(super) struct Rebatched<'a> {
     pub(super) inner: &'a dyn Predictor,
     pub(super) batch: usize,
-    pub(super) threads: usize,
+    pub(super) threads: Own,
 }
 
 impl Predictor for Rebatched<'_> {
@@ -141,8 +142,8 @@ impl Predictor for Rebatched<'_> {
         self.batch
     }
 
-    fn threads(&self) -> usize {
-        self.threads
+    fn threads(&self) -> &dyn Threads {
+        &self.threads
     }
 
     fn predict(&self, prompts: &[Prompt]) -> Result<Logits> {

@@ -11,7 +11,8 @@ use crate::progress::Progress;
 use crate::random::{stream, unit};
 
 use super::board::{ending_name, illegal_name};
-use super::parts::in_parts;
+use super::draw::CHECK_EVERY;
+use super::parts::{Threads, in_parts};
 use super::positions::ValidationGames;
 use super::predictor::Predictor;
 use super::sampling::Weights;
@@ -99,7 +100,7 @@ pub(super) fn measure(
         Value::share(name, successes as u64, played.len() as u64)
     };
     let plies: Vec<f64> = played.iter().map(|game| game.moves.len() as f64).collect();
-    let (real_plies, real_by_rules) = real(games, seed, progress)?;
+    let (real_plies, real_by_rules) = real(games, seed, predictor.threads(), progress)?;
     let values = [
         share("clean", &|end| !matches!(end, End::Illegal(..))),
         Value::mean("plies", &plies, &(0.0..=LIMIT as f64)),
@@ -130,14 +131,14 @@ pub(super) fn play(
     let mut games: Vec<Game> = numbers.map(begin).collect();
     // `<bos>` and all moves but the last are shown.
     let mut session = predictor.session(games.len(), LIMIT)?;
-    let mut memories: Vec<Weights> = (0..predictor.threads().max(1)).map(|_| Weights::default()).collect();
+    let mut memories: Vec<Weights> = (0..predictor.threads().count()).map(|_| Weights::default()).collect();
     let mut shown = Vec::new();
     while !games.is_empty() {
         batched::check(progress)?;
         shown.clear();
         shown.extend(games.iter().map(|game| game.moves.last().copied().unwrap_or(BOS)));
         let logits = session.step(&shown)?;
-        in_parts(&mut memories, &mut games, |weights, first, games| {
+        in_parts(predictor.threads(), &mut memories, &mut games, |weights, first, games| {
             for (row, game) in games.iter_mut().enumerate() {
                 weights.fill(logits.row(first + row), temperature);
                 let token = weights.sample(unit(&mut game.rng));
@@ -181,22 +182,29 @@ fn line(game: &Played) -> String {
     line
 }
 
-/// The lengths of real games, and how many of them the rules ended.
-fn real(games: &ValidationGames, seed: u64, progress: &Progress) -> Result<(Vec<f64>, u64)> {
-    let mut board = Replay::default();
-    let (mut plies, mut by_rules) = (Vec::new(), 0);
-    for (number, game) in games.shuffled(seed).into_iter().take(REAL_GAMES).enumerate() {
-        if number % 256 == 0 {
-            batched::check(progress)?;
-        }
-        board.reset();
-        for &token in games.game(game) {
-            board.step(token).ok().with_context(|| format!("validation game {game} holds the illegal move `{}`", uci(token)))?;
-        }
-        plies.push(games.game(game).len() as f64);
-        by_rules += u64::from(board.ended().is_some());
+/// The lengths of real games, and how many of them the rules ended, by so many threads.
+fn real(games: &ValidationGames, seed: u64, threads: &dyn Threads, progress: &Progress) -> Result<(Vec<f64>, u64)> {
+    let mut boards = vec![Replay::default(); threads.count()];
+    let mut order = games.shuffled(seed);
+    order.truncate(REAL_GAMES);
+    let mut by_rules = 0;
+    for some in order.chunks_mut(CHECK_EVERY) {
+        batched::check(progress)?;
+        let ended = in_parts(threads, &mut boards, some, |board, _, some| {
+            some.iter().try_fold(0, |ended, &game| Ok::<u64, anyhow::Error>(ended + u64::from(is_ended(games, game, board)?)))
+        });
+        by_rules += ended.into_iter().sum::<Result<u64>>()?;
     }
-    Ok((plies, by_rules))
+    Ok((order.into_iter().map(|game| games.game(game).len() as f64).collect(), by_rules))
+}
+
+/// Whether the rules have ended a real game.
+fn is_ended(games: &ValidationGames, game: usize, board: &mut Replay) -> Result<bool> {
+    board.reset();
+    for &token in games.game(game) {
+        board.step(token).ok().with_context(|| format!("validation game {game} holds the illegal move `{}`", uci(token)))?;
+    }
+    Ok(board.ended().is_some())
 }
 
 #[cfg(test)]

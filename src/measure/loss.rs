@@ -58,6 +58,7 @@ pub(super) fn measure(predictor: &dyn Predictor, tokens: &[u16], progress: &Prog
 #[cfg(test)]
 mod tests {
     use super::super::fakes::{self, Fake};
+    use super::super::parts::Own;
     use super::*;
     use crate::chess::vocabulary::{BOS, EOS, VOCABULARY_SIZE};
     use crate::progress::silent;
@@ -109,7 +110,8 @@ mod tests {
             logits
         });
         for context in [7, 998] {
-            let got = measure(&Fake { context, answer: &next.answer, batch: 3, threads: 1 }, &tokens, &silent()).expect("tokens");
+            let got =
+                measure(&Fake { context, answer: &next.answer, batch: 3, threads: Own(1) }, &tokens, &silent()).expect("tokens");
             assert!(got.values[0].value < 1e-9 && got.counts["tokens"] == 999, "{got:?}");
         }
     }

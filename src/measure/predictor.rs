@@ -7,6 +7,7 @@ use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::error::Fixable;
 use crate::model::decoder::Decoder;
 
+use super::parts::{Own, Threads};
 use super::sampling::largest;
 
 /// A next-token predictor over the vocabulary.
@@ -30,9 +31,9 @@ pub trait Predictor {
         self.batch()
     }
 
-    /// Threads for what is done with the logits: as many as the passes take. They decide the speed, and nothing else.
-    fn threads(&self) -> usize {
-        1
+    /// Those who work on what is done with the logits: as many as the passes take. They decide the speed, and nothing else.
+    fn threads(&self) -> &dyn Threads {
+        &Own(1)
     }
 
     /// The logits at every place that is asked for, prompt after prompt. Prompts hold 1 to [`context`](Self::context) tokens.
@@ -71,10 +72,9 @@ pub trait Session {
     fn keep(&mut self, sequences: &[usize]) -> Result<()>;
 }
 
-/// Float32 logits, one row of [`VOCABULARY_SIZE`] a prompt.
-#[derive(Clone, Debug, PartialEq)]
+/// Float32 logits, one row of [`VOCABULARY_SIZE`] a prompt, in memory of their own or where libtorch has them.
 pub struct Logits {
-    values: Vec<f32>,
+    values: Box<dyn AsRef<[f32]> + Send + Sync>,
 }
 
 impl Logits {
@@ -84,21 +84,31 @@ impl Logits {
     ///
     /// Where the size is wrong, or a row holds NaN or +∞ or nothing but −∞: an instrument must not read a broken model.
     pub fn new(values: Vec<f32>, rows: usize) -> Result<Self> {
-        ensure!(values.len() == rows * VOCABULARY_SIZE, "{} logits for {rows} rows of {VOCABULARY_SIZE}", values.len());
-        for row in values.chunks_exact(VOCABULARY_SIZE) {
-            // NaN is lost in a maximum.
-            let nan = row.iter().fold(false, |nan, logit| nan | logit.is_nan());
-            if nan || !largest(row).is_finite() {
-                return Err(Fixable::failed("the model's logits are not numbers")
-                    .hint("look at the curve of the loss: the training has diverged")
-                    .into());
-            }
+        // NaN is lost in a maximum.
+        let most = |row: &[f32]| if row.iter().fold(false, |nan, logit| nan | logit.is_nan()) { f32::NAN } else { largest(row) };
+        let largest: Vec<f32> = values.chunks_exact(VOCABULARY_SIZE).map(most).collect();
+        ensure!(largest.len() == rows, "{} logits for {rows} rows of {VOCABULARY_SIZE}", values.len());
+        Self::of(values, &largest)
+    }
+
+    /// The same, where the largest number of each row is known: NaN if the row holds one.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn of(values: impl AsRef<[f32]> + Send + Sync + 'static, largest: &[f32]) -> Result<Self> {
+        let (given, rows) = (values.as_ref().len(), largest.len());
+        ensure!(given == rows * VOCABULARY_SIZE, "{given} logits for {rows} rows of {VOCABULARY_SIZE}");
+        if !largest.iter().all(|most| most.is_finite()) {
+            return Err(Fixable::failed("the model's logits are not numbers")
+                .hint("look at the curve of the loss: the training has diverged")
+                .into());
         }
-        Ok(Self { values })
+        Ok(Self { values: Box::new(values) })
     }
 
     pub fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * VOCABULARY_SIZE..][..VOCABULARY_SIZE]
+        &(*self.values).as_ref()[row * VOCABULARY_SIZE..][..VOCABULARY_SIZE]
     }
 }
 

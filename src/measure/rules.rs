@@ -7,6 +7,8 @@ use shakmaty::{Chess, Move, Position as _};
 use crate::progress::Progress;
 
 use super::answers::{Answer, Answers};
+use super::draw::{CHECK_EVERY, Met};
+use super::parts::{Threads, in_parts};
 use super::positions::{Position, ValidationGames};
 use super::score::Value;
 use super::{Measured, batched};
@@ -77,34 +79,51 @@ pub(super) fn of(answers: &Answers, positions: u32) -> Measured {
     measured
 }
 
-/// Positions of each rule, `wanted` at most, and how many games were looked through.
+/// Positions of each rule, `wanted` at most, and how many games were looked through, by so many threads.
 pub(super) fn find(
     games: &ValidationGames,
     wanted: usize,
     seed: u64,
+    threads: &dyn Threads,
     progress: &Progress,
-) -> Result<(Vec<(Rule, Position)>, u64)> {
+) -> Result<(Vec<Met>, u64)> {
     let mut found = Vec::new();
     let mut missing = Rule::ALL.map(|_| wanted);
     let mut scanned = 0;
-    for game in games.shuffled(seed) {
-        if missing == [0; 4] {
-            break;
-        }
-        if scanned % 256 == 0 {
-            batched::check(progress)?;
-        }
-        scanned += 1;
-        games.walk(game, |cut, board, human| {
-            if let Some(rule) = Rule::of(board, human)
-                && missing[rule as usize] > 0
-            {
-                missing[rule as usize] -= 1;
-                found.push((rule, Position { game, cut }));
+    // Some are looked through that come after the last one needed; of those nothing is kept.
+    for some in games.shuffled(seed).chunks_mut(CHECK_EVERY) {
+        batched::check(progress)?;
+        let is_missing = missing.map(|missing| missing > 0);
+        let candidates = in_parts(threads, &mut vec![(); threads.count()], some, |(), _, some| {
+            some.iter().map(|&game| of_game(games, game, is_missing)).collect::<Result<Vec<_>>>()
+        });
+        for of_games in candidates {
+            for of_game in of_games? {
+                if missing == [0; 4] {
+                    return Ok((found, scanned));
+                }
+                scanned += 1;
+                for (rule, met) in of_game {
+                    if missing[rule as usize] > 0 {
+                        missing[rule as usize] -= 1;
+                        found.push(met);
+                    }
+                }
             }
-        })?;
+        }
     }
     Ok((found, scanned))
+}
+
+/// The positions of a game that are of a missing rule.
+fn of_game(games: &ValidationGames, game: usize, is_missing: [bool; 4]) -> Result<Vec<(Rule, Met)>> {
+    let mut found = Vec::new();
+    games.walk(game, games.game(game).len(), |cut, board, human| {
+        if let Some(rule) = Rule::of(board, human).filter(|&rule| is_missing[rule as usize]) {
+            found.push((rule, Met { at: Position { game, cut }, rule: Some(rule), board: board.clone() }));
+        }
+    })?;
+    Ok(found)
 }
 
 #[cfg(test)]

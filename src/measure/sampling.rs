@@ -3,6 +3,8 @@
 //! Every position passes through here, so the loops go over lanes that a processor takes side by side. Their order is fixed:
 //! equal logits give equal answers on any machine.
 
+use super::lanes::by_lanes;
+
 /// Numbers that are taken side by side.
 const LANES: usize = 16;
 /// Tokens whose weights are summed up together.
@@ -14,42 +16,53 @@ pub fn argmax(logits: &[f32]) -> u16 {
     logits.iter().position(|&logit| logit >= largest).unwrap_or_default() as u16
 }
 
-/// The largest logit.
-pub fn largest(logits: &[f32]) -> f32 {
-    let larger = |a: f32, b: f32| if b > a { b } else { a };
-    let (lanes, rest) = logits.as_chunks::<LANES>();
-    let mut most = [f32::NEG_INFINITY; LANES];
-    for lane in lanes {
-        most.iter_mut().zip(lane).for_each(|(most, &logit)| *most = larger(*most, logit));
+by_lanes! {
+    /// The largest logit.
+    pub fn largest(logits: &[f32]) -> f32 {
+        most(logits)
     }
-    most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &logit| larger(most, logit))
 }
 
-/// How many tokens come before this one, by likelihood and of equals by number: 0 for the [`argmax`].
-pub fn rank(logits: &[f32], token: u16) -> usize {
-    let (own, at) = (logits[usize::from(token)], usize::from(token));
-    let before = logits[..at].iter().map(|&logit| u32::from(logit >= own)).sum::<u32>();
-    let after = logits[at + 1..].iter().map(|&logit| u32::from(logit > own)).sum::<u32>();
-    (before + after) as usize
-}
-
-/// The five most likely tokens, as [`rank`] orders them.
-pub fn top(logits: &[f32]) -> [u16; 5] {
-    let mut top = [(f32::NEG_INFINITY, u16::MAX); 5];
-    for (block, part) in logits.chunks(LANES).enumerate() {
-        // Few parts hold one of the five.
-        if top[4].1 != u16::MAX && largest(part) <= top[4].0 {
-            continue;
+by_lanes! {
+    /// How many tokens come before this one, by likelihood and of equals by number: 0 for the [`argmax`].
+    pub fn rank(logits: &[f32], token: u16) -> usize {
+        let (before, from_here) = logits.split_at(usize::from(token));
+        let own = from_here[0];
+        let mut count = 0;
+        for &logit in before {
+            count += u32::from(logit >= own);
         }
-        for (at, &logit) in part.iter().enumerate() {
-            if logit > top[4].0 || top[4].1 == u16::MAX {
-                let place = top.iter().position(|&(other, seen)| logit > other || seen == u16::MAX).expect("it beats the last");
-                top[place..].rotate_right(1);
-                top[place] = (logit, (block * LANES + at) as u16);
+        for &logit in from_here {
+            count += u32::from(logit > own);
+        }
+        count as usize
+    }
+}
+
+by_lanes! {
+    /// The five most likely tokens, as [`rank`] orders them.
+    pub fn top(logits: &[f32]) -> [u16; 5] {
+        let mut top = [(f32::NEG_INFINITY, u16::MAX); 5];
+        for (block, part) in logits.chunks(LANES).enumerate() {
+            let mut above = 0;
+            for &logit in part {
+                above += u32::from(logit > top[4].0);
+            }
+            // Few parts hold one of the five.
+            if above == 0 && top[4].1 != u16::MAX {
+                continue;
+            }
+            for (at, &logit) in part.iter().enumerate() {
+                if logit > top[4].0 || top[4].1 == u16::MAX {
+                    let place =
+                        top.iter().position(|&(other, seen)| logit > other || seen == u16::MAX).expect("it beats the last");
+                    top[place..].rotate_right(1);
+                    top[place] = (logit, (block * LANES + at) as u16);
+                }
             }
         }
+        top.map(|(_, token)| token)
     }
-    top.map(|(_, token)| token)
 }
 
 /// `softmax(logits / temperature)` but for its scale, in memory that is used again.
@@ -65,16 +78,18 @@ pub struct Weights {
 impl Weights {
     /// Takes the distribution of logits at a temperature; at 0 all of it is on the [`argmax`].
     pub fn fill(&mut self, logits: &[f32], temperature: f64) {
-        self.tokens.clear();
+        self.tokens.resize(logits.len(), 0.0);
+        self.sums.resize(logits.len().div_ceil(BLOCK), 0.0);
         if temperature <= 0.0 {
-            self.tokens.resize(logits.len(), 0.0);
+            self.tokens.fill(0.0);
             self.tokens[usize::from(argmax(logits))] = 1.0;
+            self.sums
+                .iter_mut()
+                .zip(self.tokens.chunks(BLOCK))
+                .for_each(|(block, weights)| *block = weights.iter().sum::<f32>().into());
         } else {
-            let (largest, per) = (largest(logits), (1.0 / temperature) as f32);
-            self.tokens.extend(logits.iter().map(|&logit| exp((logit - largest) * per)));
+            exponentials(logits, (1.0 / temperature) as f32, &mut self.tokens, &mut self.sums);
         }
-        self.sums.clear();
-        self.sums.extend(self.tokens.chunks(BLOCK).map(sum));
         self.sum = self.sums.iter().sum();
     }
 
@@ -107,19 +122,52 @@ impl Weights {
     }
 }
 
-/// In float64, by lanes.
-fn sum(weights: &[f32]) -> f64 {
-    let (lanes, rest) = weights.as_chunks::<8>();
-    let mut sums = [0.0_f64; 8];
-    for lane in lanes {
-        sums.iter_mut().zip(lane).for_each(|(sum, &weight)| *sum += f64::from(weight));
+by_lanes! {
+    /// `e` to the power of what a logit is below the largest, times `per`; and the sum of each block.
+    fn exponentials(logits: &[f32], per: f32, weights: &mut [f32], sums: &mut [f64]) {
+        let largest = most(logits);
+        let (blocks, rest) = logits.as_chunks::<BLOCK>();
+        let (weights, weights_left) = weights.as_chunks_mut::<BLOCK>();
+        for ((weights, logits), sum) in weights.iter_mut().zip(blocks).zip(&mut *sums) {
+            for at in 0..BLOCK {
+                weights[at] = exp((logits[at] - largest) * per);
+            }
+            // In float64, by lanes.
+            let mut lanes = [0.0_f64; 8];
+            for part in weights.as_chunks::<8>().0 {
+                for at in 0..8 {
+                    lanes[at] += f64::from(part[at]);
+                }
+            }
+            *sum = lanes.iter().sum();
+        }
+        for (weight, &logit) in weights_left.iter_mut().zip(rest) {
+            *weight = exp((logit - largest) * per);
+        }
+        if let (Some(sum), false) = (sums.last_mut(), rest.is_empty()) {
+            *sum = weights_left.iter().copied().map(f64::from).sum();
+        }
     }
-    sums.iter().sum::<f64>() + rest.iter().copied().map(f64::from).sum::<f64>()
+}
+
+#[expect(clippy::inline_always, reason = "it is part of loops that are compiled for other vectors than the rest")]
+#[inline(always)]
+fn most(logits: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let (lanes, rest) = logits.as_chunks::<LANES>();
+    let mut most = [f32::NEG_INFINITY; LANES];
+    for lane in lanes {
+        for at in 0..LANES {
+            most[at] = larger(most[at], lane[at]);
+        }
+    }
+    most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &logit| larger(most, logit))
 }
 
 /// `eˣ` of a number that is not above 0, to within two units in the last place: 2ⁿ · eʳ with |r| ≤ ln 2 / 2, and the polynomial
 /// of the Cephes library (Moshier, `expf.c`). 0 below −87, where float32 would lose digits. No branch and no call, so that a
 /// loop of it is taken by lanes.
+#[inline(always)]
 fn exp(x: f32) -> f32 {
     /// Adding it to a small number rounds that to a whole one, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³

@@ -35,9 +35,9 @@ pub fn most(draw: Draw, plies: u32, context: u32) -> u64 {
 ///
 /// Where there is nothing to draw from.
 pub fn of(draw: Draw, games: &ValidationGames, context: u32) -> Result<u64> {
-    let (places, _) = places(games, draw, &silent())?;
+    let places = places(games, draw, &silent())?;
     // What is drawn twice is asked for once.
-    let distinct: BTreeSet<(usize, usize)> = places.iter().map(|(at, _)| (at.game, at.cut)).collect();
+    let distinct: BTreeSet<(usize, usize)> = places.iter().map(|at| (at.game, at.cut)).collect();
     Ok(shared(distinct.into_iter().map(|(game, cut)| Position { game, cut }), context))
 }
 

@@ -46,6 +46,9 @@ pub(super) fn own_game(tokens_bt: &Tensor) -> Tensor {
 /// `softmax(q · kᵀ / √d) · v`, heads side by side again: [b, t, c].
 pub(super) fn attend(heads: &Heads, mask: &Mask) -> Tensor {
     let Heads { q_bhtd, k_bhtd, v_bhtd } = heads;
+    if q_bhtd.size()[2] == 1 && q_bhtd.kind() == Kind::Float && !q_bhtd.device().is_cuda() && !matches!(mask, Mask::Causal) {
+        return attend_once(heads, mask);
+    }
     let (only, causal) = match mask {
         Mask::Causal => (None, true),
         Mask::All => (None, false),
@@ -54,4 +57,18 @@ pub(super) fn attend(heads: &Heads, mask: &Mask) -> Tensor {
     let y_bhtd = Tensor::scaled_dot_product_attention(q_bhtd, k_bhtd, v_bhtd, only, 0.0, causal, None, false);
     let (b, h, t, d) = y_bhtd.size4().expect("attention gives [b, h, t, d]");
     y_bhtd.transpose(1, 2).reshape([b, t, h * d])
+}
+
+/// The same for one query in each row, as two products of all heads at once: libtorch's own kernel makes two calls for each
+/// head of each row.
+fn attend_once(heads: &Heads, mask: &Mask) -> Tensor {
+    let (b, h, _, d) = heads.q_bhtd.size4().expect("queries are [b, h, t, d]");
+    let [k_ntd, v_ntd] = [&heads.k_bhtd, &heads.v_bhtd].map(|seen| seen.flatten(0, 1));
+    let q_n1d = heads.q_bhtd.reshape([b * h, 1, d]) * (d as f64).sqrt().recip();
+    let mut scores_n1t = q_n1d.bmm(&k_ntd.transpose(1, 2));
+    if let Mask::Only(mask) = mask {
+        let _ = scores_n1t.view([b, h, 1, -1]).masked_fill_(&mask.logical_not(), f64::NEG_INFINITY);
+    }
+    scores_n1t = scores_n1t.softmax(-1, Kind::Float);
+    scores_n1t.bmm(&v_ntd).view([b, 1, h * d])
 }

@@ -13,7 +13,7 @@ use super::decoder::Decoder;
 const FIRST: i64 = 32;
 
 pub struct KvCache {
-    /// Of each layer, [b, held, h, d].
+    /// Of each layer, [b, h, held, d].
     keys: Vec<Tensor>,
     values: Vec<Tensor>,
     lengths: Vec<i64>,
@@ -25,18 +25,23 @@ pub struct KvCache {
 
 /// Where one more token of each row goes, and what it sees.
 pub(super) struct Append {
-    /// Position in its row.
+    /// Position in its row; one for all where all rows are equally long.
     pub(super) positions_b: Tensor,
-    /// Position among all rows laid end to end.
-    slots_b: Tensor,
     /// None where all rows are equally long.
-    mask_b11t: Option<Tensor>,
+    ragged: Option<Ragged>,
     longest: i64,
+}
+
+/// Rows of different lengths.
+struct Ragged {
+    /// Where the token goes among the positions of all heads of all rows laid end to end.
+    slots_n: Tensor,
+    mask_b11t: Tensor,
 }
 
 impl Append {
     pub(super) fn mask(&self) -> Mask<'_> {
-        self.mask_b11t.as_ref().map_or(Mask::All, Mask::Only)
+        self.ragged.as_ref().map_or(Mask::All, |ragged| Mask::Only(&ragged.mask_b11t))
     }
 }
 
@@ -50,7 +55,7 @@ impl KvCache {
             Precision::Bf16 => Kind::BFloat16,
         };
         let held = capacity.min(FIRST);
-        let shape = [batch as i64, held, i64::from(config.heads), i64::from(config.width / config.heads)];
+        let shape = [batch as i64, i64::from(config.heads), held, i64::from(config.width / config.heads)];
         // Zeros, for what is masked is still multiplied by 0, and memory as it comes may hold NaN.
         let layers = || (0..config.layers).map(|_| Tensor::zeros(shape, (kind, decoder.device()))).collect();
         Self { keys: layers(), values: layers(), lengths: vec![0; batch], held, capacity, device: decoder.device() }
@@ -112,7 +117,7 @@ impl KvCache {
         assert!(length <= self.capacity, "{length} tokens for a cache of {}", self.capacity);
         self.hold(length);
         for (kept, new) in [(&self.keys[layer], &heads.k_bhtd), (&self.values[layer], &heads.v_bhtd)] {
-            kept.narrow(1, 0, length).copy_(&new.transpose(1, 2));
+            kept.narrow(2, 0, length).copy_(new);
         }
     }
 
@@ -122,22 +127,33 @@ impl KvCache {
         let longest = self.longest() + 1;
         self.hold(longest);
         let tensor = |values: &[i64]| Tensor::from_slice(values).to_device(self.device);
-        let slots: Vec<i64> = self.lengths.iter().enumerate().map(|(row, at)| row as i64 * self.held + at).collect();
-        let (positions_b, slots_b) = (tensor(&self.lengths), tensor(&slots));
-        let mask_b11t = self.lengths.iter().any(|length| length + 1 != longest).then(|| {
+        let is_ragged = self.lengths.iter().any(|length| length + 1 != longest);
+        let positions_b = if is_ragged { tensor(&self.lengths) } else { tensor(&[longest - 1]) };
+        let ragged = is_ragged.then(|| {
+            let heads = self.keys.first().map_or(0, |layer| layer.size()[1]);
+            let slots = self.lengths.iter().enumerate().flat_map(|(row, at)| {
+                (0..heads).map(move |head| (row as i64 * heads + head, at)).map(|(head, at)| head * self.held + at)
+            });
+            let slots: Vec<i64> = slots.collect();
             let places_t = Tensor::arange(longest, (Kind::Int64, self.device));
-            places_t.unsqueeze(0).le_tensor(&positions_b.unsqueeze(1)).unsqueeze(1).unsqueeze(1)
+            let mask_b11t = places_t.unsqueeze(0).le_tensor(&positions_b.unsqueeze(1)).unsqueeze(1).unsqueeze(1);
+            Ragged { slots_n: tensor(&slots), mask_b11t }
         });
         self.lengths.iter_mut().for_each(|length| *length += 1);
-        Append { positions_b, slots_b, mask_b11t, longest }
+        Append { positions_b, ragged, longest }
     }
 
     /// Stores the new keys and values, and gives back the queries with all that they may see.
     pub(super) fn write(&mut self, layer: usize, at: &Append, heads: Heads) -> Heads {
         let seen = |kept: &Tensor, new_bh1d: &Tensor| {
-            let new = new_bh1d.squeeze_dim(2);
-            let _ = kept.flatten(0, 1).index_copy_(0, &at.slots_b, &new);
-            kept.narrow(1, 0, at.longest).transpose(1, 2)
+            let new_bhd = new_bh1d.squeeze_dim(2);
+            match &at.ragged {
+                None => kept.select(2, at.longest - 1).copy_(&new_bhd),
+                Some(ragged) => {
+                    let _ = kept.flatten(0, 2).index_copy_(0, &ragged.slots_n, &new_bhd.flatten(0, 1));
+                }
+            }
+            kept.narrow(2, 0, at.longest)
         };
         Heads {
             k_bhtd: seen(&self.keys[layer], &heads.k_bhtd),
@@ -154,8 +170,8 @@ impl KvCache {
         let more = self.capacity.min(length.max(2 * self.held)) - self.held;
         self.held += more;
         self.layers(|layer| {
-            let [b, _, h, d] = layer.size4().map(|(b, held, h, d)| [b, held, h, d]).expect("a layer is [b, held, h, d]");
-            Tensor::cat(&[layer.shallow_clone(), Tensor::zeros([b, more, h, d], (layer.kind(), layer.device()))], 1)
+            let (b, h, _, d) = layer.size4().expect("a layer is [b, h, held, d]");
+            Tensor::cat(&[layer.shallow_clone(), Tensor::zeros([b, h, more, d], (layer.kind(), layer.device()))], 2)
         });
     }
 

@@ -10,7 +10,7 @@ use super::cache::KvCache;
 use super::config::{ModelConfig, Precision};
 use super::init::init;
 use super::layers::{Rope, Turn, rms_norm, swiglu};
-use super::linear::linear;
+use super::linear::{linear, packed};
 use super::weights::Weights;
 use crate::error::Fixable;
 
@@ -21,7 +21,7 @@ pub struct Decoder {
     config: ModelConfig,
     device: Device,
     weights: Weights,
-    /// The matrices once more in bfloat16, where a pass without gradients uses them.
+    /// The matrices once more, in bfloat16 or packed, where a pass without gradients uses them.
     shadow: Option<Weights>,
     rope: Rope,
 }
@@ -58,8 +58,20 @@ impl Decoder {
         self
     }
 
+    /// The same decoder for many passes of few rows, which read matrices in the order of the kernels. It takes as much memory
+    /// again, and does not see weights that are changed later.
+    #[must_use]
+    pub fn packed(&self) -> Self {
+        let shadow = tch::no_grad(|| match &self.shadow {
+            Some(shadow) => shadow.with_matrices(Tensor::shallow_clone),
+            None => self.weights.with_matrices(packed),
+        });
+        let weights = self.weights.with_matrices(Tensor::shallow_clone);
+        Self { config: self.config.clone(), device: self.device, weights, shadow: Some(shadow), rope: self.rope.shallow_clone() }
+    }
+
     pub fn precision(&self) -> Precision {
-        if self.shadow.is_some() { Precision::Bf16 } else { Precision::F32 }
+        if self.active().unembed.kind() == Kind::BFloat16 { Precision::Bf16 } else { Precision::F32 }
     }
 
     pub fn config(&self) -> &ModelConfig {

@@ -46,13 +46,17 @@ impl Rope {
         Self { cos_td: table(&cos), sin_td: table(&sin) }
     }
 
+    pub(super) fn shallow_clone(&self) -> Self {
+        Self { cos_td: self.cos_td.shallow_clone(), sin_td: self.sin_td.shallow_clone() }
+    }
+
     /// The rotation at positions 0 … `length` − 1 of every row.
     pub(super) fn first(&self, length: i64) -> Turn {
         let at = |table: &Tensor| table.narrow(0, 0, length).unsqueeze(1).unsqueeze(1);
         Turn { cos: at(&self.cos_td), sin: at(&self.sin_td) }
     }
 
-    /// The rotation at one position of each row.
+    /// The rotation at one position of each row, or at one of all.
     pub(super) fn at(&self, positions_b: &Tensor) -> Turn {
         let at = |table: &Tensor| table.index_select(0, positions_b).unsqueeze(1).unsqueeze(1).unsqueeze(1);
         Turn { cos: at(&self.cos_td), sin: at(&self.sin_td) }

@@ -2,6 +2,8 @@
 
 use tch::{Kind, Tensor};
 
+use super::shim;
+
 /// Rows from which a convolution wins; below, its preparation costs more than it saves.
 const ROWS: i64 = 64;
 
@@ -11,6 +13,9 @@ const ROWS: i64 = 64;
 /// libtorch gives it to oneDNN, whose kernels take the widest vectors of any processor, and a plain product to MKL, which
 /// keeps half of them idle on one that is not Intel's.
 pub(crate) fn linear(x: &Tensor, weight: &Tensor) -> Tensor {
+    if weight.is_mkldnn() {
+        return shim::packed_product(x, weight).expect("a matrix that was packed multiplies rows of its width");
+    }
     let mut shape = x.size();
     let width = shape.pop().unwrap_or(1);
     let rows = shape.iter().product();
@@ -24,6 +29,15 @@ pub(crate) fn linear(x: &Tensor, weight: &Tensor) -> Tensor {
     let y = pixels.conv2d::<&Tensor>(&kernel, None, [1, 1], [0, 0], [1, 1], 1);
     shape.push(out);
     y.permute([0, 2, 3, 1]).reshape(shape)
+}
+
+/// A matrix in the order in which oneDNN's kernels read it, for products without gradients: they bring any other into it each
+/// time, which takes longer than a product of few rows. As it is where libtorch has no oneDNN or the kernels are others.
+pub(crate) fn packed(weight: &Tensor) -> Tensor {
+    if weight.device().is_cuda() || weight.kind() != Kind::Float {
+        return weight.shallow_clone();
+    }
+    shim::packed(weight).unwrap_or_else(|_| weight.shallow_clone())
 }
 
 #[cfg(test)]
@@ -55,6 +69,19 @@ mod tests {
                 assert!(ours.is_contiguous(), "the optimiser walks the memory");
             }
         }
+    }
+
+    #[test]
+    fn a_packed_matrix_gives_the_product_of_any_number_of_rows_and_of_columns_of_more() {
+        let weight = ramp([1971, 48], 0.11);
+        let ready = packed(&weight);
+        for rows in [1, 7, 64, 300] {
+            let x = ramp([rows, 48], 0.37);
+            assert_near("product", &linear(&x, &ready), &x.matmul(&weight.tr()), 1e-5);
+        }
+        let wide = ramp([48, 96], 0.37);
+        let y = linear(&wide.tr().view([2, 48, 48]), &ready);
+        assert_near("product", &y.view([96, 1971]), &wide.tr().matmul(&weight.tr()), 1e-5);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod cudart;
 pub mod decoder;
 pub mod device;
 pub mod event;
+pub mod host;
 mod init;
 #[cfg(test)]
 mod laws;

@@ -1,7 +1,9 @@
-// What tch does not wrap: fused AdamW, foreach operations, allocator statistics, TF32.
+// What tch does not wrap: fused AdamW, foreach operations, libtorch's threads, allocator statistics, TF32.
 // Each function returns null, or a message that the caller frees with `philidor_free`; no exception leaves this file.
 
 #include <ATen/ATen.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Event.h>
 #include <c10/core/GradMode.h>
@@ -12,6 +14,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -111,6 +114,42 @@ char *philidor_lerp(Handles to, Handles from, std::size_t count, double weight, 
     const auto apart = at::_foreach_sub(f, t);
     at::_foreach_mul_(apart, (1 - *skip) * weight);
     at::_foreach_add_(t, apart);
+  });
+}
+
+// work(with, part) for each part, by libtorch's own threads: those of an iterator over the parts' numbers, since this file is
+// compiled without OpenMP.
+char *philidor_share(std::size_t parts, void (*work)(const void *, std::size_t), const void *with) {
+  return guarded([&] {
+    c10::NoGradGuard no_grad;
+    auto numbers = at::arange(static_cast<std::int64_t>(parts), at::kLong);
+    auto each = at::TensorIterator::nullary_op(numbers);
+    each.for_each(
+        [&](char **data, const std::int64_t *strides, std::int64_t count) {
+          for (std::int64_t i = 0; i < count; ++i) work(with, *reinterpret_cast<const std::int64_t *>(data[0] + i * strides[0]));
+        },
+        /*grain_size=*/1);
+  });
+}
+
+// A matrix in the order in which oneDNN's kernels for products read it, and a product of such a one: operators of libtorch that
+// ATen.h does not declare.
+char *philidor_pack(const at::Tensor *weight, at::Tensor **packed) {
+  return guarded([&] {
+    using Pack = at::Tensor(const at::Tensor &, std::optional<std::int64_t>);
+    c10::NoGradGuard no_grad;
+    const auto pack = c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_reorder_linear_weight", "").typed<Pack>();
+    *packed = new at::Tensor(pack.call(*weight, std::nullopt));
+  });
+}
+
+char *philidor_packed_product(const at::Tensor *x, const at::Tensor *packed, at::Tensor **product) {
+  return guarded([&] {
+    using Product = at::Tensor(const at::Tensor &, const at::Tensor &, const std::optional<at::Tensor> &, std::string_view,
+                               c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+    c10::NoGradGuard no_grad;
+    static const auto multiply = c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Product>();
+    *product = new at::Tensor(multiply.call(*x, *packed, std::nullopt, "none", c10::List<std::optional<at::Scalar>>(), std::nullopt));
   });
 }
 

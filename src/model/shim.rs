@@ -3,7 +3,10 @@
 //! The C++ side catches every exception and hands its message over; here it becomes an error. Tensors are borrowed
 //! for the call and keep their owners.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::any::Any;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, anyhow};
 use tch::Tensor;
@@ -30,6 +33,9 @@ unsafe extern "C" {
     fn philidor_lerp(to: *const Handle, from: *const Handle, count: usize, weight: f64, skip: Handle) -> *mut c_char;
     fn philidor_clip(gradients: *const Handle, count: usize, most: f64, norm: *mut *mut torch_sys::C_tensor) -> *mut c_char;
     fn philidor_add(to: *const Handle, from: *const Handle, count: usize) -> *mut c_char;
+    fn philidor_share(parts: usize, work: unsafe extern "C" fn(*const c_void, usize), with: *const c_void) -> *mut c_char;
+    fn philidor_pack(weight: Handle, packed: *mut *mut torch_sys::C_tensor) -> *mut c_char;
+    fn philidor_packed_product(x: Handle, packed: Handle, product: *mut *mut torch_sys::C_tensor) -> *mut c_char;
     fn philidor_tf32(allowed: bool) -> *mut c_char;
     fn philidor_peak_bytes(device: c_int, bytes: *mut i64) -> *mut c_char;
     fn philidor_release() -> *mut c_char;
@@ -112,6 +118,61 @@ pub fn lerp(to: &[&Tensor], from: &[&Tensor], share: f64, skip: Option<&Tensor>)
     #[expect(unsafe_code, reason = "a call into shim.cpp")]
     // SAFETY: both arrays hold the same number of live tensors; `skip` is null or one.
     said(unsafe { philidor_lerp(to.as_ptr(), from.as_ptr(), to.len(), share, handle(skip)) })
+}
+
+/// A float32 matrix on the CPU, [out, in], in the order in which oneDNN's kernels read it.
+///
+/// # Errors
+///
+/// Where libtorch has no oneDNN.
+pub fn packed(weight: &Tensor) -> Result<Tensor> {
+    let mut packed = std::ptr::null_mut();
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: the handle is a live tensor; where there is no message, `packed` is a new tensor that this side owns.
+    unsafe {
+        said(philidor_pack(weight.as_ptr(), &raw mut packed))?;
+        Ok(Tensor::from_ptr(packed))
+    }
+}
+
+/// `x · weightᵀ` of a [packed] weight, without gradients: [… , in] to [… , out].
+pub fn packed_product(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    let mut product = std::ptr::null_mut();
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: the handles are live tensors; where there is no message, `product` is a new tensor that this side owns.
+    unsafe {
+        said(philidor_packed_product(x.as_ptr(), weight.as_ptr(), &raw mut product))?;
+        Ok(Tensor::from_ptr(product))
+    }
+}
+
+/// Does the work of each number below `parts`, by the threads that libtorch computes with.
+///
+/// # Panics
+///
+/// Where the work of a part does.
+pub fn share(parts: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    struct Shared<'a> {
+        work: &'a (dyn Fn(usize) + Sync),
+        panic: Mutex<Option<Box<dyn Any + Send>>>,
+    }
+    #[expect(unsafe_code, reason = "called back by shim.cpp")]
+    unsafe extern "C" fn call(shared: *const c_void, part: usize) {
+        // SAFETY: it is what `share` gives below, and lives until all parts are done.
+        let Shared { work, panic } = unsafe { &*shared.cast::<Shared>() };
+        // No panic may leave for C++.
+        if let Err(cause) = catch_unwind(AssertUnwindSafe(|| work(part))) {
+            panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+        }
+    }
+    let shared = Shared { work, panic: Mutex::new(None) };
+    #[expect(unsafe_code, reason = "a call into shim.cpp")]
+    // SAFETY: `shared` outlives the call, which returns once all parts are done; what threads share of it is Sync.
+    said(unsafe { philidor_share(parts, call, (&raw const shared).cast()) })?;
+    match shared.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(cause) => resume_unwind(cause),
+        None => Ok(()),
+    }
 }
 
 /// Whether float32 factors of matrix products may be rounded to `TensorFloat32` on devices that have it, in this process.

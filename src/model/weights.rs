@@ -81,21 +81,25 @@ impl Weights {
 
     /// Matrices in another kind; the lookup and the norms stay float32. Differentiable.
     pub(super) fn cast(&self, kind: Kind) -> Self {
-        let cast = |tensor: &Tensor| tensor.to_kind(kind);
+        self.with_matrices(|matrix| matrix.to_kind(kind))
+    }
+
+    /// Other matrices; the lookup and the norms stay as they are.
+    pub(super) fn with_matrices(&self, other: impl Fn(&Tensor) -> Tensor) -> Self {
         Self {
             tok_emb: self.tok_emb.shallow_clone(),
-            unembed: cast(&self.tok_emb),
+            unembed: other(&self.unembed),
             blocks: self
                 .blocks
                 .iter()
                 .map(|block| Block {
                     norm_attn: block.norm_attn.shallow_clone(),
-                    qkv: cast(&block.qkv),
-                    proj: cast(&block.proj),
+                    qkv: other(&block.qkv),
+                    proj: other(&block.proj),
                     norm_mlp: block.norm_mlp.shallow_clone(),
-                    gate: cast(&block.gate),
-                    up: cast(&block.up),
-                    down: cast(&block.down),
+                    gate: other(&block.gate),
+                    up: other(&block.up),
+                    down: other(&block.down),
                 })
                 .collect(),
             norm_final: self.norm_final.shallow_clone(),

@@ -8,6 +8,7 @@ use crate::measure::batched::{Asked, check};
 use crate::measure::draw::{Draw, drawn};
 use crate::measure::full_games;
 use crate::measure::metric::Metric;
+use crate::measure::parts::Threads;
 use crate::measure::positions::{ValidationGames, prompt};
 use crate::measure::predictor::{Logits, Predictor, Prompt, Recompute, Session};
 use crate::measure::sampling::{Weights, argmax, top};
@@ -41,7 +42,7 @@ impl Published<'_> {
             }
             Metric::Rules { positions, seed } => {
                 let draw = |positions| Draw::Rules { positions, seed };
-                let of = drawn(self.games, draw(positions), &self.progress)?.0.len() as u32;
+                let of = drawn(self.games, draw(positions), self.threads(), &self.progress)?.0.len() as u32;
                 let (seconds, measured) = self.alone(draw(part(positions)))?;
                 (seconds, measured, of)
             }
@@ -57,9 +58,14 @@ impl Published<'_> {
         Ok((measured > 0).then(|| PublishedTimed { name: name(metric), seconds, measured: measured.into(), of: of.into() }))
     }
 
+    /// For what is not timed.
+    fn threads(&self) -> &dyn Threads {
+        self.predictor.threads()
+    }
+
     /// Batches of positions, each with its own prefix.
     fn each(&self, draw: Draw, temperature: Option<f64>) -> Result<f64> {
-        let (met, _) = drawn(self.games, draw, &self.progress)?;
+        let (met, _) = drawn(self.games, draw, self.threads(), &self.progress)?;
         let places: Vec<_> = met.iter().map(|met| met.at).collect();
         let (mut weights, mut right) = (Weights::default(), 0_u64);
         let start = (self.now)();
@@ -82,7 +88,7 @@ impl Published<'_> {
 
     /// One position at a time.
     fn alone(&self, draw: Draw) -> Result<(f64, u32)> {
-        let (met, _) = drawn(self.games, draw, &self.progress)?;
+        let (met, _) = drawn(self.games, draw, self.threads(), &self.progress)?;
         let (mut weights, mut legal, mut mass) = (Weights::default(), Vec::new(), 0.0);
         let start = (self.now)();
         for met in &met {

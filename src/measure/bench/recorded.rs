@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use anyhow::{Context as _, Result};
 
 use crate::measure::decoder::{Cached, logits};
+use crate::measure::parts::Threads;
 use crate::measure::predictor::{Logits, Predictor, Prompt, Session};
 use crate::model::decoder::Decoder;
 use crate::model::device;
@@ -96,7 +97,7 @@ impl Predictor for Recorded<'_> {
         self.decoder.growing()
     }
 
-    fn threads(&self) -> usize {
+    fn threads(&self) -> &dyn Threads {
         self.decoder.threads()
     }
 

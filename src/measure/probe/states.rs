@@ -15,6 +15,7 @@ use crate::random::{below, stream};
 
 use super::super::batched::check;
 use super::super::draw::meet;
+use super::super::parts::Own;
 use super::super::positions::{Position, ValidationGames, prompt};
 use super::Frame;
 use super::regression::SQUARES;
@@ -33,8 +34,7 @@ pub(super) struct Places<'a> {
 
 impl<'a> Places<'a> {
     pub(super) fn new(games: ValidationGames<'a>, positions: Vec<Position>, progress: &Progress) -> Result<Self> {
-        let places: Vec<_> = positions.iter().map(|&at| (at, None)).collect();
-        let boards = meet(&games, &places, progress)?.into_iter().map(|met| met.board).collect();
+        let boards = meet(&games, &positions, &Own(1), progress)?.into_iter().map(|met| met.board).collect();
         Ok(Self { games, positions, boards })
     }
 

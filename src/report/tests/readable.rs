@@ -40,7 +40,7 @@ fn no_text_of_any_chart_lies_over_another_or_leaves_the_sheet_whatever_the_numbe
         // All of a report but its pictures, which are made of these charts.
         let tables = tables::write(&results, dir.path()).unwrap_or_else(|error| panic!("{what}: {error:#}"));
         let page = Page::new(&results, &draw(&results), &tables);
-        page.html().unwrap_or_else(|error| panic!("{what}: {error:#}"));
+        page.html(false).unwrap_or_else(|error| panic!("{what}: {error:#}"));
         assert!(!page.markdown().expect("as good as its twin").contains("NaN"), "{what}");
     }
 }
