@@ -27,6 +27,11 @@ pub fn assumed(device: &str) -> Assumed {
 /// Bytes per second that are assumed to come over the network where none came yet: 160 Mbit/s.
 pub const ASSUMED_NETWORK: f64 = 20e6;
 
+/// Seconds, of which the beginning of a process may be the larger part.
+const BEGINNING: f64 = 5.0;
+/// A time so short is scaled to no more than so many times the work.
+const MUCH_MORE: f64 = 10.0;
+
 /// How fast this machine is taken to be.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates<'a> {
@@ -34,7 +39,7 @@ pub struct Rates<'a> {
     pub device: &'a str,
     /// Bytes per second over the network, as they came last.
     pub network: Option<f64>,
-    /// What trainings [reached](reached) on the device.
+    /// What trainings [`reached`] on the device.
     pub flops_per_second: Option<f64>,
 }
 
@@ -106,7 +111,7 @@ fn rate(node: &Node, rates: Rates) -> Option<(f64, Basis)> {
 /// The FLOPs per second that kept nodes of a stage reached on a device, over all of them; none where none is kept.
 pub fn reached(stage: &str, store: &Store, device: &str) -> Option<f64> {
     let mut past = store.manifests(stage);
-    past.retain(|made| tells_of(&made.made_by, device) && made.made_by.cost.flops > 0.0 && made.made_by.seconds > 0.0);
+    past.retain(|made| tells_of(&made.made_by, device) && made.made_by.cost.flops > 0.0 && made.made_by.seconds >= BEGINNING);
     let sum = |of: fn(&MadeBy) -> f64| past.iter().map(|made| of(&made.made_by)).sum::<f64>();
     (!past.is_empty()).then(|| sum(|made| made.cost.flops) / sum(|made| made.seconds))
 }
@@ -126,6 +131,8 @@ fn from_history(node: &Node, past: &[Manifest]) -> Option<f64> {
         let known: Vec<_> = past
             .iter()
             .filter(|made| size(&made.made_by.cost) > 0.0)
+            // Much of a short time is the beginning of a process, which does not grow with the work.
+            .filter(|made| made.made_by.seconds >= BEGINNING || size(&made.made_by.cost) * MUCH_MORE >= wanted)
             .map(|made| (kind(&made.made_of).iter().filter(|name| own.contains(name)).count(), &made.made_by))
             .collect();
         let nearest = known.iter().map(|(shared, _)| *shared).max()?;
@@ -282,14 +289,14 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Store::new(dir.path()).expect("a store");
         assert_eq!(reached("measured", &store, "cpu"), None);
-        for (name, device, seconds) in [("a", "cpu", 1.0), ("b", "cpu", 3.0), ("c", "cuda:0", 0.5)] {
+        for (name, device, seconds) in [("a", "cpu", 10.0), ("b", "cpu", 30.0), ("c", "cuda:0", 5.0), ("beginning", "cpu", 1.0)] {
             let mut manifest = made(&json!({ "name": name }), flops(2e12), seconds);
             manifest.made_by = MadeBy { device: device.into(), libtorch: "2".into(), ..manifest.made_by };
             let folder = store.dir("measured", manifest.key);
             std::fs::create_dir_all(&folder).expect("a folder");
             std::fs::write(folder.join("manifest.json"), serde_json::to_vec(&manifest).expect("JSON")).expect("written");
         }
-        assert_eq!(reached("measured", &store, "cpu"), Some(1e12));
-        assert_eq!(reached("measured", &store, "cuda"), Some(4e12));
+        assert_eq!(reached("measured", &store, "cpu"), Some(1e11));
+        assert_eq!(reached("measured", &store, "cuda"), Some(4e11));
     }
 }

@@ -166,6 +166,11 @@ pub fn damaged(path: &Path, error: &serde_json::Error) -> Fixable {
         .hint("run its experiment again: that makes a new folder, and what the store keeps is not made again")
 }
 
+/// The folder of a run, which is there.
+pub fn at(path: &Path) -> RunFolder {
+    RunFolder::at(path.to_owned())
+}
+
 /// The newest run of a name.
 pub fn latest(runs: &Path, name: &str) -> Option<RunFolder> {
     let path = fs::canonicalize(runs.join(name).join("latest")).ok()?;

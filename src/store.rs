@@ -390,4 +390,5 @@ fn digest(path: &Path) -> Result<FileDigest> {
     Ok(FileDigest { bytes: fs::metadata(path)?.len(), blake3: blake3_of(path)? })
 }
 
+mod checked;
 mod pieces;

@@ -61,7 +61,7 @@ impl std::str::FromStr for At {
             _ => return Err(wanted()),
         };
         let at: f64 = number.replace('_', "").parse().map_err(|_| wanted())?;
-        if at.is_finite() && at > 0.0 { Ok(Self::Level(budget, at)) } else { Err(wanted()) }
+        if (1.0..=1e30).contains(&at) { Ok(Self::Level(budget, at)) } else { Err(wanted()) }
     }
 }
 

@@ -5,6 +5,7 @@ use anyhow::Result;
 use crate::cli::{At, CompareArgs};
 use crate::commands::session;
 use crate::error::{Exit, Fixable};
+use crate::measure::values;
 use crate::report::compare::{self, Axis, Comparison, Member, Wanted};
 use crate::report::results::Results;
 use crate::runs;
@@ -50,6 +51,12 @@ pub fn compare(args: &CompareArgs) -> Result<Option<Exit>> {
 
 /// Whether a figure's difference is told, of all subjects and in every section: else exit code 5.
 fn verdict(comparison: &Comparison, figure: &str) -> Result<Option<Exit>> {
+    let named = figure.split_once('.').and_then(|(metric, value)| values::find(metric, value));
+    if named.is_none() {
+        return Err(Fixable::usage(format!("`{figure}` is no figure"))
+            .hint("name one as `agreement.top1`; --csv lists them all")
+            .into());
+    }
     let verdicts = comparison.verdicts(figure);
     if verdicts.is_empty() {
         return Err(Fixable::new(Exit::NotComparable, format!("no two of them have `{figure}` by one protocol"))

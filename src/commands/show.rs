@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::ShowArgs;
 use crate::commands::session;
-use crate::plan::{Artifact as _, Stage as _};
+use crate::plan::Stage as _;
 use crate::progress::Measured;
 use crate::runs::{self, NodeRecord};
 use crate::stages::evaluate::{Evaluate, Score};
@@ -92,5 +92,6 @@ fn score(node: &NodeRecord, store: &Store) -> Option<Score> {
     if node.node.stage != Evaluate::NAME {
         return None;
     }
-    Score::open(&store.dir(&node.node.stage, node.node.key)).ok()
+    let bytes = store.checked(&node.node.stage, node.node.key, "score.json").ok()?;
+    serde_json::from_slice(&bytes).ok()
 }

@@ -97,8 +97,9 @@ fn metrics(s: &mut Section, files: &Files, seed: Option<u64>) -> Option<Vec<Metr
     });
     let probe = s.switch("probe", none(), |s| {
         // Some teach, and some choose the layer.
-        let positions = s.get("positions", &Integer::at_least(64_u32));
-        let test = s.get("test", &some());
+        // All their states are in memory at once.
+        let positions = s.get("positions", &Integer::between(64_u32, 1_000_000));
+        let test = s.get("test", &Integer::between(1_u32, 1_000_000));
         Some(vec![Metric::Probe { positions: positions?, test: test?, seed: seed? }])
     });
     Some([legality?, agreement?, rules?, mass?, calibration?, dense?, full_games?, loss?, openings?, puzzles?, probe?].concat())

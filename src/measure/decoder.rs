@@ -10,8 +10,9 @@ use crate::model::decoder::{Decoder, NOT_ASKED};
 use crate::model::host::OnHost;
 use crate::model::shim;
 
+use super::on_device;
 use super::parts::Threads;
-use super::predictor::{Logits, Predictor, Prompt, Session, with_last};
+use super::predictor::{Logits, Next, Predictor, Prompt, Session, with_last};
 
 impl Predictor for Decoder {
     fn context(&self) -> usize {
@@ -149,6 +150,14 @@ impl<'a> Cached<'a> {
 impl Session for Cached<'_> {
     fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
         read(&self.advance(tokens)?)
+    }
+
+    fn next(&mut self, tokens: &[u16], temperature: f64, uniforms: &[f64]) -> Result<Next> {
+        let logits_nv = self.advance(tokens)?;
+        match logits_nv.device() {
+            Device::Cpu => Ok(Next::Logits(read(&logits_nv)?)),
+            _ => Ok(Next::Tokens(on_device::sample(&logits_nv, temperature, uniforms)?)),
+        }
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {

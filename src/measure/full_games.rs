@@ -14,7 +14,7 @@ use super::board::{ending_name, illegal_name};
 use super::draw::CHECK_EVERY;
 use super::parts::{Threads, in_parts};
 use super::positions::ValidationGames;
-use super::predictor::Predictor;
+use super::predictor::{Next, Predictor};
 use super::sampling::Weights;
 use super::score::Value;
 use super::{Measured, batched};
@@ -132,16 +132,23 @@ pub(super) fn play(
     // `<bos>` and all moves but the last are shown.
     let mut session = predictor.session(games.len(), LIMIT)?;
     let mut memories: Vec<Weights> = (0..predictor.threads().count()).map(|_| Weights::default()).collect();
-    let mut shown = Vec::new();
+    let (mut shown, mut uniforms) = (Vec::new(), Vec::new());
     while !games.is_empty() {
         batched::check(progress)?;
         shown.clear();
         shown.extend(games.iter().map(|game| game.moves.last().copied().unwrap_or(BOS)));
-        let logits = session.step(&shown)?;
+        uniforms.clear();
+        uniforms.extend(games.iter_mut().map(|game| unit(&mut game.rng)));
+        let next = session.next(&shown, temperature, &uniforms)?;
         in_parts(predictor.threads(), &mut memories, &mut games, |weights, first, games| {
             for (row, game) in games.iter_mut().enumerate() {
-                weights.fill(logits.row(first + row), temperature);
-                let token = weights.sample(unit(&mut game.rng));
+                let token = match &next {
+                    Next::Tokens(tokens) => tokens[first + row],
+                    Next::Logits(logits) => {
+                        weights.fill(logits.row(first + row), temperature);
+                        weights.sample(uniforms[first + row])
+                    }
+                };
                 game.end = advance(game, token);
             }
         });

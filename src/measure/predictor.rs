@@ -67,9 +67,22 @@ pub trait Session {
     /// Adds one token to each sequence, and returns the logits of the next.
     fn step(&mut self, tokens: &[u16]) -> Result<Logits>;
 
+    /// The same, where no more is wanted of the logits than a token of each row, sampled by a number in [0, 1): a device that
+    /// is not the host samples by itself.
+    fn next(&mut self, tokens: &[u16], _temperature: f64, _uniforms: &[f64]) -> Result<Next> {
+        Ok(Next::Logits(self.step(tokens)?))
+    }
+
     /// Goes on with these sequences only, numbered as they stand now, each at most once. Those that keep their place cost
     /// nothing.
     fn keep(&mut self, sequences: &[usize]) -> Result<()>;
+}
+
+/// What comes next in each sequence.
+pub enum Next {
+    /// Still to be sampled from.
+    Logits(Logits),
+    Tokens(Vec<u16>),
 }
 
 /// Float32 logits, one row of [`VOCABULARY_SIZE`] a prompt, in memory of their own or where libtorch has them.
@@ -100,9 +113,7 @@ impl Logits {
         let (given, rows) = (values.as_ref().len(), largest.len());
         ensure!(given == rows * VOCABULARY_SIZE, "{given} logits for {rows} rows of {VOCABULARY_SIZE}");
         if !largest.iter().all(|most| most.is_finite()) {
-            return Err(Fixable::failed("the model's logits are not numbers")
-                .hint("look at the curve of the loss: the training has diverged")
-                .into());
+            return Err(not_numbers().into());
         }
         Ok(Self { values: Box::new(values) })
     }
@@ -110,6 +121,11 @@ impl Logits {
     pub fn row(&self, row: usize) -> &[f32] {
         &(*self.values).as_ref()[row * VOCABULARY_SIZE..][..VOCABULARY_SIZE]
     }
+}
+
+/// Of a model whose logits hold NaN, or an infinity where they must not.
+pub(super) fn not_numbers() -> Fixable {
+    Fixable::failed("the model's logits are not numbers").hint("look at the curve of the loss: the training has diverged")
 }
 
 /// Asks what comes after each of these sequences, or after their last tokens that the context holds.

@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use serde::Serialize;
+
 /// What a value is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -24,6 +26,14 @@ pub enum Told {
     Extreme,
 }
 
+/// Which way a value is better. A length, or how often real games end, is neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    Higher,
+    Lower,
+}
+
 /// A value, before it is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
@@ -34,6 +44,8 @@ pub struct Known {
     /// Whether the temperature decides it at which tokens are sampled.
     pub sampled: bool,
     pub told: Told,
+    /// None where another one is not better, or where it is no value of the model.
+    pub better: Option<Better>,
 }
 
 /// All of them, by metric.
@@ -47,39 +59,51 @@ pub fn find(metric: &str, name: &str) -> Option<&'static Known> {
     known().iter().find(|known| known.metric == metric && known.name == name)
 }
 
+/// Which way a value is better; none too where it is no value that is known.
+pub fn better(metric: &str, name: &str) -> Option<Better> {
+    find(metric, name)?.better
+}
+
 fn all() -> Vec<Known> {
+    const UP: Option<Better> = Some(Better::Higher);
+    const DOWN: Option<Better> = Some(Better::Lower);
     use Told::{Extreme, Parts, Whole};
     use Unit::{Bits, Nats, Plies, Share};
     let mut all = Vec::new();
-    let mut add = |metric, names: &[&str], unit, sampled, told| {
-        all.extend(names.iter().map(|&name| Known { metric, name: name.to_owned(), unit, sampled, told }));
+    let mut add = |metric, names: &[&str], unit, sampled, told, better| {
+        all.extend(names.iter().map(|&name| Known { metric, name: name.to_owned(), unit, sampled, told, better }));
     };
-    add("legality", &["rate"], Share, true, Whole);
-    add("agreement", &["top1", "top5"], Share, false, Whole);
+    add("legality", &["rate"], Share, true, Whole, UP);
+    add("agreement", &["top1", "top5"], Share, false, Whole, UP);
     for rule in ["castling", "en_passant", "promotion", "check"] {
         let names = |aspects: &[&str]| aspects.iter().map(|aspect| format!("{rule}.{aspect}")).collect::<Vec<_>>();
         let [shares, extremes] = [names(&["legal", "human", "mass"]), names(&["mass_min", "mass_max"])];
-        add("rules", &shares.iter().map(String::as_str).collect::<Vec<_>>(), Share, false, Whole);
-        add("rules", &extremes.iter().map(String::as_str).collect::<Vec<_>>(), Share, false, Extreme);
+        add("rules", &shares.iter().map(String::as_str).collect::<Vec<_>>(), Share, false, Whole, UP);
+        add("rules", &extremes.iter().map(String::as_str).collect::<Vec<_>>(), Share, false, Extreme, None);
     }
-    add("mass", &["mean", "above_99"], Share, false, Whole);
-    add("calibration", &["ece", "confidence", "right"], Share, false, Whole);
-    add("calibration", &["log_loss"], Nats, false, Whole);
-    add("dense", &["top1", "top5", "mass"], Share, false, Whole);
-    add("dense", &["legal"], Share, true, Whole);
-    add("dense", &["survival"], Share, true, Parts);
-    add("full_games", &["clean", "by_rules"], Share, true, Whole);
-    add("full_games", &["plies"], Plies, true, Whole);
-    add("full_games", &["real_by_rules"], Share, false, Whole);
-    add("full_games", &["real_plies"], Plies, false, Whole);
-    add("loss", &["nats"], Nats, false, Whole);
-    add("openings", &["divergence"], Bits, false, Parts);
-    add("openings", &["variation"], Share, false, Parts);
-    add("puzzles", &["solved"], Share, false, Whole);
+    add("mass", &["mean", "above_99"], Share, false, Whole, UP);
+    add("calibration", &["ece"], Share, false, Whole, DOWN);
+    add("calibration", &["confidence"], Share, false, Whole, None);
+    add("calibration", &["right"], Share, false, Whole, UP);
+    add("calibration", &["log_loss"], Nats, false, Whole, DOWN);
+    add("dense", &["top1", "top5", "mass"], Share, false, Whole, UP);
+    add("dense", &["legal"], Share, true, Whole, UP);
+    add("dense", &["survival"], Share, true, Parts, UP);
+    add("full_games", &["clean"], Share, true, Whole, UP);
+    add("full_games", &["by_rules"], Share, true, Whole, None);
+    add("full_games", &["plies"], Plies, true, Whole, None);
+    add("full_games", &["real_by_rules"], Share, false, Whole, None);
+    add("full_games", &["real_plies"], Plies, false, Whole, None);
+    add("loss", &["nats"], Nats, false, Whole, DOWN);
+    add("openings", &["divergence"], Bits, false, Parts, DOWN);
+    add("openings", &["variation"], Share, false, Parts, DOWN);
+    add("puzzles", &["solved"], Share, false, Whole, UP);
     for frame in ["", "to_move."] {
         for model in ["", "random.", "majority."] {
+            // Beside the probe of the model stand those that it is to be compared with.
+            let better = if model.is_empty() { UP } else { None };
             let names = ["accuracy", "occupied"].map(|squares| format!("{frame}{model}{squares}"));
-            add("probe", &names.each_ref().map(String::as_str), Share, false, Whole);
+            add("probe", &names.each_ref().map(String::as_str), Share, false, Whole, better);
         }
     }
     all
@@ -130,5 +154,22 @@ mod tests {
                 assert_eq!(told == Some(Told::Extreme), extreme, "{name} {value:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_describes_the_games_or_the_instrument_is_neither_better_nor_worse() {
+        for (metric, value) in [
+            ("full_games", "plies"),
+            ("full_games", "real_by_rules"),
+            ("rules", "check.mass_min"),
+            ("probe", "random.accuracy"),
+            ("probe", "to_move.majority.occupied"),
+            ("calibration", "confidence"),
+        ] {
+            assert_eq!(better(metric, value), None, "{metric}.{value}");
+        }
+        assert_eq!(better("probe", "to_move.occupied"), Some(Better::Higher));
+        assert_eq!(better("loss", "nats"), Some(Better::Lower));
+        assert_eq!(better("rules", "check.mass"), Some(Better::Higher));
     }
 }

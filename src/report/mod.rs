@@ -68,7 +68,7 @@ pub fn write(run_dir: &Path, store: &Store) -> Result<Written> {
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub fn live(run_dir: &Path, store: &Store) -> Result<String> {
     let results = Results::load(run_dir, store)?;
     Page::new(&results, &draw(&results), &[]).html(true)

@@ -148,7 +148,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
         said.push(format!("Differs from the file, by the command line: {}.", set.join(", ")));
     }
     match results.run.outcome.as_deref() {
-        None => said.push("The run has not ended: what is shown is what there is so far.".to_owned()),
+        None | Some("running") => said.push("The run has not ended: what is shown is what there is so far.".to_owned()),
         Some("done" | "made" | "kept" | "ok" | "finished") => (),
         Some(outcome) => said.push(format!("The run ended as: {outcome}.")),
     }
@@ -169,6 +169,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
     if results.points.iter().any(|point| point.training.as_ref().is_some_and(|training| training.unfinished)) {
         said.push("A training is not finished: its curves end where it is now.".to_owned());
     }
+    said.extend(results.damaged.iter().cloned());
     said.extend(corpus::warnings(results));
     said.extend(unclean(results));
     said

@@ -71,7 +71,7 @@ impl Stage for Ask {
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
         let (tokens, trained) = (cx.open(self.tokens)?, cx.open(self.trained)?);
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
-        let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
+        let decoder = Decoder::load(&trained.weights_as_written(self.checkpoint)?, trained.config(), device)?;
         let games = ValidationGames::of(&tokens.validation);
         let mut answers = ask(&decoder, &games, self.draw, &self.temperatures, &cx.progress)?;
         if let Some(encoded) = &self.encoded {

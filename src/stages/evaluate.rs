@@ -69,7 +69,7 @@ impl Stage for Evaluate {
         }
         let tokens = cx.open(self.tokens)?;
         let device = device::open(&cx.machine.device, cx.machine.threads(), None)?;
-        let decoder = Decoder::load(&trained.weights(self.checkpoint)?, trained.config(), device)?;
+        let decoder = Decoder::load(&trained.weights_as_written(self.checkpoint)?, trained.config(), device)?;
         let puzzles = match &self.metric {
             Metric::Puzzles { blake3, .. } => Some(puzzles(cx, blake3)?),
             _ => None,

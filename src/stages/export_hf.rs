@@ -43,7 +43,7 @@ impl Stage for ExportHf {
 
     fn run(&self, cx: &Cx, out: &Path) -> Result<()> {
         let trained = cx.open(self.trained)?;
-        let (weights, model, threads) = (trained.weights(self.checkpoint)?, trained.config(), cx.machine.threads());
+        let (weights, model, threads) = (trained.weights_as_written(self.checkpoint)?, trained.config(), cx.machine.threads());
         cx.progress.note("writing the weights");
         write(&weights, model, out)?;
         // In float32 on the CPU, whatever the machine has: rounding is all that may lie between the two passes.

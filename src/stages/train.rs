@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use crate::disk::blake3_of;
 use crate::error::Fixable;
 use crate::growth;
 use crate::measure::metric::Checkpoint;
@@ -168,6 +169,31 @@ impl Trained {
             return Err(Fixable::failed("the training kept no moving average of its weights")
                 .hint("train.ema = { decay = 0.999 } keeps one; `best` and `last` are there in any case")
                 .into());
+        }
+        Ok(path)
+    }
+
+    /// The same, for who measures them: as they were written, by the digest in the manifest. One bit of them that has turned would
+    /// make a figure that is nobody's.
+    ///
+    /// # Errors
+    ///
+    /// As [`weights`](Self::weights); and where they are no longer what was written.
+    pub fn weights_as_written(&self, checkpoint: Checkpoint) -> Result<PathBuf> {
+        let path = self.weights(checkpoint)?;
+        let Ok(bytes) = fs::read(self.dir.join("manifest.json")) else { return Ok(path) };
+        let manifest: Manifest = serde_json::from_slice(&bytes)?;
+        let name = path.strip_prefix(&self.dir).unwrap_or(&path).to_string_lossy().into_owned();
+        let Some(wanted) = manifest.files.get(&name) else { return Ok(path) };
+        let seen = blake3_of(&path)?;
+        if seen != wanted.blake3 {
+            return Err(Fixable::failed(format!(
+                "`{}` is no longer what was written: BLAKE3 `{}` wanted, `{seen}` seen",
+                path.display(),
+                wanted.blake3
+            ))
+            .hint("make the weights again: philidor run FILE --force train")
+            .into());
         }
         Ok(path)
     }

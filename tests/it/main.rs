@@ -20,6 +20,7 @@ mod keys;
 mod layers;
 mod linking;
 mod loader;
+mod lost;
 mod mirror;
 mod month;
 mod months;

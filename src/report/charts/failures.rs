@@ -15,7 +15,8 @@ pub(crate) const KINDS: [(&str, &str); 4] = [
 ];
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
-    let last = point.finals("legality").into_iter().next();
+    // Without a final figure, the newest snapshot is the end so far.
+    let last = point.finals("legality").into_iter().next().or_else(|| point.snapshots("legality").pop());
     let early = point.snapshots("legality").into_iter().find(|score| {
         score.score.checkpoint.step > 0 && last.is_none_or(|last| score.score.checkpoint.step < last.score.checkpoint.step)
     });

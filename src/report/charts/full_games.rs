@@ -103,5 +103,5 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
 
 fn real_games(point: &Point) -> Option<Mark> {
     let mean = point.real_plies()?;
-    Some(Mark::Level { y: mean, label: format!("real games {}", significant(mean, 3)) })
+    Some(Mark::Level { y: mean, label: format!("validation games {}", significant(mean, 3)) })
 }

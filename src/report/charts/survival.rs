@@ -1,4 +1,4 @@
-//! How long games stay without an illegal token: along human games, and in the model's own.
+//! How long games stay without an illegal token: along validation games, and in the model's own.
 
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::own_games::hottest_and_coolest;
@@ -23,8 +23,8 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let curve = curve(score);
         if let Some((plies, last)) = curve.last() {
             let label = percent(last.value, 1);
-            said.push(format!("along human games{}, {label} are left after {plies} plies", at(score.temperature())));
-            panels.push(panel("Along human games", marks(&curve, Hue::Blue, label)));
+            said.push(format!("along validation games{}, {label} are left after {plies} plies", at(score.temperature())));
+            panels.push(panel("Along validation games", marks(&curve, Hue::Blue, label)));
         }
     }
     let own: Vec<_> = hottest_and_coolest(point).into_iter().map(|score| (score, curve(score))).collect();
@@ -43,7 +43,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let human = point.finals("dense").first().map_or_else(String::new, |score| {
         let games = score.score.counts.get("games").map_or_else(|| "games".to_owned(), |games| plural("game", *games));
         format!(
-            " Human games: at each ply of {games} a token is sampled{}, and the game goes on as it was played.",
+            " Validation games: at each ply of {games} a token is sampled{}, and the game goes on as it was played.",
             at(score.temperature())
         )
     });

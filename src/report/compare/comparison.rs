@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::error::{Exit, Fixable};
 use crate::measure::score::Value;
+use crate::measure::values::{self, Told};
 use crate::report::results::{Asked, Measured, Point};
 use crate::report::words;
 use crate::store::Store;
@@ -119,7 +120,9 @@ impl Comparison {
     /// that not all have; [`Exit::Usage`] where there are fewer than two.
     pub fn new(subjects: &[Subject], store: &Store, wanted: Wanted) -> Result<Self> {
         if subjects.len() < 2 {
-            return Err(Fixable::usage("a comparison is of two models at least")
+            let seeds = subjects.first().map_or(0, Subject::seeds);
+            let only = if seeds > 1 { format!(", and these are {seeds} seeds of one") } else { String::new() };
+            return Err(Fixable::usage(format!("a comparison is of two models at least{only}"))
                 .hint("name two runs, or one whose sweep has several points; RUN:POINT is one point of a sweep")
                 .into());
         }
@@ -207,7 +210,9 @@ fn refusal(unlike: &Unlike, all: usize, subjects: &[Subject]) -> Fixable {
 impl Column {
     fn of(subject: &Subject) -> Self {
         let of_each = |of: &dyn Fn(&super::subject::Member) -> String| subject.members.iter().map(of).collect::<Vec<_>>();
-        let mut tainted: Vec<String> = subject.members.iter().flat_map(|member| words::tainted(member.results)).collect();
+        let said =
+            |member: &super::subject::Member| words::tainted(member.results).into_iter().chain(member.results.damaged.clone());
+        let mut tainted: Vec<String> = subject.members.iter().flat_map(said).collect();
         tainted.dedup();
         let model = &subject.first().experiment.model;
         Self {
@@ -225,7 +230,12 @@ impl Column {
 
 impl Section {
     fn new(subjects: &[Subject], lines: Vec<Line>, level: Option<&Level>, ranked: bool, kept: &Kept) -> Self {
-        let shared = lines.into_iter().filter(|line| line.cells.iter().flatten().count() > 0);
+        // An extreme of a sample is no estimate, and what was measured of the games themselves is none of the model.
+        let is_of_the_model = |line: &Line| {
+            !line.value.starts_with("real_")
+                && values::find(line.metric, line.value).is_none_or(|known| known.told != Told::Extreme)
+        };
+        let shared = lines.into_iter().filter(|line| is_of_the_model(line) && line.cells.iter().flatten().count() > 0);
         Self {
             budget: level.map(|level| level.budget),
             at: level.map(|level| level.at),

@@ -1,8 +1,9 @@
 //! Values of one name by one protocol, a cell a subject.
 
 use crate::measure::score::{MeasuredCheckpoint, Protocol, Value};
+use crate::measure::values::{self, Unit};
 use crate::report::results::{Measured, Point};
-use crate::stats::mean;
+use crate::stats::{Estimate, mean};
 
 use super::subject::{Member, Subject};
 
@@ -86,11 +87,25 @@ impl<'a> Cell<'a> {
                 return None;
             }
             let values: Vec<f64> = found.iter().map(|found| found.value.value).collect();
-            let estimate = mean::mean(&values, &(f64::NEG_INFINITY..=f64::INFINITY))?;
-            let method = format!("mean of {seeds} seeds, {}", mean::METHOD);
+            let estimate = over_seeds(&values, found)?;
+            let method = format!("mean of {seeds} seeds, {} and their own intervals", mean::METHOD);
             value = Value { value: estimate.value, low: estimate.low, high: estimate.high, n: estimate.n, method, ..value };
         }
         let scores = found.iter().map(|found| (found.member, found.measured)).collect();
         Some(Self { value, checkpoint: &first.measured.score.checkpoint, scores })
     }
+}
+
+/// The mean over seeds. Its interval is that of the seeds and, since two of them may be alike by chance, of the items that each was
+/// measured on: the two at a right angle, within what the value can be.
+fn over_seeds(values: &[f64], found: &[Found]) -> Option<Estimate> {
+    let first = found.first()?;
+    let of_seeds = mean::mean(values, &(f64::NEG_INFINITY..=f64::INFINITY))?;
+    let halves: f64 = found.iter().map(|found| ((found.value.high - found.value.low) / 2.0).powi(2)).sum();
+    let own = halves.sqrt() / found.len() as f64;
+    let half = ((of_seeds.high - of_seeds.low) / 2.0).hypot(own);
+    let is_share = values::find(&first.measured.score.metric, &first.value.name).is_some_and(|known| known.unit == Unit::Share);
+    let most = if is_share { 1.0 } else { f64::INFINITY };
+    let within = |bound: f64| bound.clamp(0.0, most);
+    Some(Estimate { low: within(of_seeds.value - half), high: within(of_seeds.value + half), ..of_seeds })
 }

@@ -6,6 +6,7 @@ use polars::prelude::{CsvWriter, SerWriter as _, df};
 use super::comparison::{Comparison, Difference, Figure, Row, Section};
 use super::subject::Subject;
 use super::table::{self, Texts};
+use crate::text::significant;
 
 /// One JSON document.
 pub fn json(comparison: &Comparison) -> Result<String> {
@@ -130,11 +131,14 @@ pub(crate) fn warnings(comparison: &Comparison) -> Vec<String> {
 /// How to read the differences.
 pub(crate) fn reading(comparison: &Comparison, subjects: &[Subject]) -> String {
     let tests = comparison.tests();
+    if tests == 0 {
+        return "They have no figure in common, and so no difference.".to_owned();
+    }
     let mut said = vec![format!(
         "Each difference is from {}, with its 95 % interval: pair by pair where both answered the same positions, else from the two \
          intervals. Of {tests} differences, about {} would be told where there is none.",
         subjects[0].name,
-        (tests as f64 / 20.0).round().max(1.0)
+        significant(tests as f64 / 20.0, 2)
     )];
     if subjects.iter().any(|subject| subject.seeds() > 1) {
         said.push(

@@ -60,6 +60,12 @@ pub fn subjects<'a>(members: Vec<Member<'a>>) -> Vec<Subject<'a>> {
             None => groups.push((asked, vec![member])),
         }
     }
+    if let [(asked, seeds)] = groups.as_mut_slice()
+        && seeds.len() > 1
+    {
+        // Nothing else to compare with: what one seed changes is the question then.
+        groups = seeds.drain(..).map(|member| (asked.clone(), vec![member])).collect();
+    }
     let names: Vec<String> = groups.iter().map(|(_, members)| plain_name(members)).collect();
     groups
         .into_iter()

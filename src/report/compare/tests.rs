@@ -19,7 +19,7 @@ fn results(experiment: Experiment, scores: Vec<Measured>) -> Results {
     let run = Run { id: format!("id-of-{}", experiment.name), name: experiment.name.clone(), ..Run::default() };
     let point =
         Point { experiment, sources: Vec::new(), encoded: None, inspection: None, gates: Vec::new(), training: None, scores };
-    Results { has_file: false, run, points: vec![point], nodes: Vec::new() }
+    Results { has_file: false, run, points: vec![point], nodes: Vec::new(), damaged: Vec::new() }
 }
 
 fn key(of: &str) -> Key {

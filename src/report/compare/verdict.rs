@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::measure::better::{Better, better};
+use crate::measure::values::{Better, better};
 
 use super::paired::Apart;
 

@@ -25,6 +25,8 @@ pub struct OwnGame {
     pub end: String,
     /// Up to the illegal token, where there was one.
     pub plies: u32,
+    /// In UCI, as they stand in the file.
+    pub moves: String,
 }
 
 impl OwnGame {
@@ -57,7 +59,7 @@ pub(super) fn own_games(path: &Path) -> Vec<OwnGame> {
     let game = |line: &str| {
         let (end, moves) = line.split_once('\t')?;
         let plies = moves.split_whitespace().take_while(|word| !word.starts_with('[')).count() as u32;
-        Some(OwnGame { end: end.to_owned(), plies })
+        Some(OwnGame { end: end.to_owned(), plies, moves: moves.to_owned() })
     };
     text.lines().filter_map(game).collect()
 }

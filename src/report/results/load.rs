@@ -14,8 +14,9 @@ use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::probe::table;
-use crate::runs::damaged;
+use crate::runs::{self, damaged as damaged_file};
 use crate::store::{Key, Store};
+use crate::text::plural;
 
 #[derive(Deserialize)]
 struct Resolved {
@@ -52,11 +53,32 @@ impl Results {
                 outcome.made_by = Some(manifest.made_by);
             }
         }
-        let run: Run = json(&run_dir.join("run.json")).unwrap_or_default();
-        let points = resolved.points.into_iter().map(|experiment| Point::load(experiment, &nodes, store)).collect();
+        let mut damaged = Vec::from_iter(gone(&nodes, store)?);
+        let mut run: Run = json(&run_dir.join("run.json")).unwrap_or_default();
+        if run.outcome.as_deref() == Some("running") {
+            run.outcome = runs::at(run_dir).record().ok().map(|record| record.outcome);
+        }
+        let points = resolved.points.into_iter().map(|experiment| Point::load(experiment, &nodes, store, &mut damaged)).collect();
         let has_file = run_dir.join("experiment.toml").is_file();
-        Ok(Self { has_file, run, points, nodes })
+        Ok(Self { has_file, run, points, nodes, damaged })
     }
+}
+
+/// What the store has lost of what the run made, in a sentence.
+///
+/// # Errors
+///
+/// Where it has lost all of it: a report would be drawn of nothing, in the place of one that has it all.
+fn gone(nodes: &[Outcome], store: &Store) -> Result<Option<String>> {
+    let made = || nodes.iter().filter(|outcome| matches!(outcome.state, State::Kept | State::Made));
+    let lost = made().filter(|outcome| outcome.made_by.is_none()).count();
+    if lost > 0 && lost == made().count() {
+        return Err(Fixable::failed(format!("the store `{}` has nothing of what this run made", store.root().display()))
+            .hint("name the store that it was made into (`store` in philidor.toml), or run the experiment again")
+            .into());
+    }
+    Ok((lost > 0)
+        .then(|| format!("The store has lost {} that this run made: their figures are missing.", plural("node", lost as u64))))
 }
 
 fn needed<T: DeserializeOwned>(path: &Path) -> Result<T> {
@@ -64,11 +86,11 @@ fn needed<T: DeserializeOwned>(path: &Path) -> Result<T> {
         Fixable::usage(format!("`{}` is not there, so this is no run's folder", path.display()))
             .hint("`philidor ls` lists the runs")
     })?;
-    Ok(serde_json::from_slice(&bytes).map_err(|error| damaged(path, &error))?)
+    Ok(serde_json::from_slice(&bytes).map_err(|error| damaged_file(path, &error))?)
 }
 
 impl Point {
-    fn load(experiment: Experiment, nodes: &[Outcome], store: &Store) -> Self {
+    fn load(experiment: Experiment, nodes: &[Outcome], store: &Store, damaged: &mut Vec<String>) -> Self {
         let mine = |stage: &'static str| {
             let point = experiment.point.clone();
             nodes.iter().filter(move |outcome| outcome.node.stage == stage && outcome.node.points.contains(&point))
@@ -113,7 +135,17 @@ impl Point {
                 curve: lines(&dir(outcome).join("curve.jsonl")),
             })
             .collect();
-        let scores = mine("evaluate").filter_map(|outcome| measured(outcome, &experiment, &dir(outcome))).collect();
+        let scores = mine("evaluate")
+            .filter_map(|outcome| {
+                measured(outcome, &experiment, store).unwrap_or_else(|error| {
+                    let said = format!("Left out: {error:#}.");
+                    if !damaged.contains(&said) {
+                        damaged.push(said);
+                    }
+                    None
+                })
+            })
+            .collect();
         Self {
             sources,
             encoded: one("encode").and_then(|outcome| json(&dir(outcome).join("report.json"))),
@@ -148,31 +180,43 @@ impl Training {
 }
 
 /// A score, and whether it is a point of a curve or a figure of the experiment; the same node can be both.
-fn measured(outcome: &Outcome, experiment: &Experiment, dir: &Path) -> Option<Measured> {
-    let with = &outcome.node.manifest["with"];
-    let metric: Metric = serde_json::from_value(with["metric"].clone()).ok()?;
-    let checkpoint: Checkpoint = serde_json::from_value(with["checkpoint"].clone()).ok()?;
+///
+/// # Errors
+///
+/// Where its file is no longer what was written.
+fn measured(outcome: &Outcome, experiment: &Experiment, store: &Store) -> Result<Option<Measured>> {
+    let (stage, key, with) = (&outcome.node.stage, outcome.node.key, &outcome.node.manifest["with"]);
+    let dir = store.dir(stage, key);
+    let asked = |name: &str| with[name].clone();
+    let (Ok(metric), Ok(checkpoint)) =
+        (serde_json::from_value::<Metric>(asked("metric")), serde_json::from_value::<Checkpoint>(asked("checkpoint")))
+    else {
+        return Ok(None);
+    };
     let measure = &experiment.measure;
     let asked = if checkpoint == measure.checkpoint && measure.last.contains(&metric) { Asked::Final } else { Asked::Snapshot };
     if !matches!(outcome.state, State::Kept | State::Made) && !dir.exists() {
-        return None;
+        return Ok(None);
     }
-    let score = json(&dir.join("score.json"))?;
+    if outcome.made_by.is_none() {
+        return Ok(None);
+    }
+    let bytes = store.checked(stage, key, "score.json")?;
     let mut measured = Measured {
         key: outcome.node.key,
         asked,
         metric,
         checkpoint,
-        score,
+        score: serde_json::from_slice(&bytes)?,
         squares: Vec::new(),
         next_moves: Vec::new(),
         own_games: Vec::new(),
     };
     match measured.metric {
-        Metric::Probe { .. } => measured.squares = table::read(dir).unwrap_or_default(),
+        Metric::Probe { .. } => measured.squares = table::read(&dir).unwrap_or_default(),
         Metric::Openings { .. } => measured.next_moves = items::next_moves(&dir.join("openings.parquet")).unwrap_or_default(),
         Metric::FullGames { .. } => measured.own_games = items::own_games(&dir.join("games.txt")),
         _ => (),
     }
-    Some(measured)
+    Ok(Some(measured))
 }

@@ -15,7 +15,7 @@ use crate::measure::probe::table::Square;
 use crate::measure::score::{Score, Value};
 use crate::plan::Node;
 use crate::store::{Key, MadeBy};
-use items::{NextMove, OwnGame};
+pub use items::{NextMove, OwnGame};
 
 pub use files::{Best, DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingStep, Validation, Verdict};
 
@@ -26,6 +26,8 @@ pub struct Results {
     pub run: Run,
     pub points: Vec<Point>,
     pub nodes: Vec<Outcome>,
+    /// What the store has lost of the run or holds otherwise than it was written, in sentences.
+    pub damaged: Vec<String>,
 }
 
 /// `run.json`.

@@ -14,7 +14,7 @@ pub(crate) const TERMS: [(&str, &str); 9] = [
     ("T", "The temperature: logits are divided by it before a move is sampled, so that cooler is closer to the first choice."),
     (
         "legal, clean",
-        "A move is sampled from all tokens, legal or not, unless a mask is named. A clean game has no illegal move.",
+        "A move is sampled from all tokens, legal or not, unless a mask is named. A clean game has no illegal move, also where the model ends it early.",
     ),
     ("mass", "The probability that the model gives to all legal moves together, whichever it would choose."),
     (
@@ -93,12 +93,12 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("full_games", "clean") => "Games without an illegal move",
         ("full_games", "plies") => "Mean length of games, plies",
         ("full_games", "by_rules") => "Games ended on the board",
-        ("full_games", "real_plies") => "Real games: mean length, plies",
+        ("full_games", "real_plies") => "Validation games: mean length, plies",
         ("loss", "nats") => "Loss over all of validation, nats",
         ("openings", "divergence") => "Moves of the model against the games', Jensen-Shannon bits",
         ("openings", "variation") => "Moves of the model against the games', total variation",
         ("puzzles", "solved") => "Puzzles solved",
-        ("full_games", "real_by_rules") => "Real games: ended on the board",
+        ("full_games", "real_by_rules") => "Validation games: ended on the board",
         ("probe", name) => return probe(name),
         ("loss", "train") => "Training loss at the end",
         ("loss", "validation") => "Validation loss at the end",
