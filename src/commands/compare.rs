@@ -13,6 +13,13 @@ use crate::store::Store;
 use crate::ui::say::{answer, aside};
 
 pub fn compare(args: &CompareArgs) -> Result<Option<Exit>> {
+    if let Some(figure) = &args.verdict
+        && figure.split_once('.').and_then(|(metric, value)| values::find(metric, value)).is_none()
+    {
+        return Err(Fixable::usage(format!("`{figure}` is no figure"))
+            .hint("name one as `agreement.top1`; --csv lists them all")
+            .into());
+    }
     let machine = session::machine()?;
     let store = Store::at(&machine.store);
     let mut loaded = Vec::new();
@@ -51,12 +58,6 @@ pub fn compare(args: &CompareArgs) -> Result<Option<Exit>> {
 
 /// Whether a figure's difference is told, of all subjects and in every section: else exit code 5.
 fn verdict(comparison: &Comparison, figure: &str) -> Result<Option<Exit>> {
-    let named = figure.split_once('.').and_then(|(metric, value)| values::find(metric, value));
-    if named.is_none() {
-        return Err(Fixable::usage(format!("`{figure}` is no figure"))
-            .hint("name one as `agreement.top1`; --csv lists them all")
-            .into());
-    }
     let verdicts = comparison.verdicts(figure);
     if verdicts.is_empty() {
         return Err(Fixable::new(Exit::NotComparable, format!("no two of them have `{figure}` by one protocol"))

@@ -61,7 +61,7 @@ fn runs_are_compared_pair_by_pair_and_other_protocols_are_refused() {
     // A figure of so few positions tells nothing.
     let said = lab.philidor(&["compare", "small", "wide", "--at", "end", "--verdict", "rules.check.mass_max"]);
     assert!([0, 5].contains(&said.code), "{}", said.stderr);
-    lab.philidor(&["compare", "small", "wide", "--verdict", "no.such"]).ended(5);
+    lab.philidor(&["compare", "small", "wide", "--verdict", "no.such"]).ended(2);
 
     // The points of a sweep over seeds are one column; one of them is named by its number.
     let seeds = lab.philidor(&["compare", "wide", "swept"]).ended(0);
