@@ -4,7 +4,7 @@
 
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use shakmaty::Position as _;
@@ -12,6 +12,7 @@ use shakmaty::Position as _;
 use crate::chess::replay::{classify, legal_tokens};
 use crate::progress::Progress;
 use crate::random::{stream, unit};
+use crate::text::thousands;
 
 use super::batched::Asked;
 use super::board::illegal_name;
@@ -82,6 +83,18 @@ impl Answers {
             self.sampled.iter().find(|(of, _)| of.to_bits() == temperature.to_bits()).expect("a temperature asked for");
         sampled
     }
+}
+
+/// What must be told of a draw with replacement that met the same positions again and again; none where it did not.
+///
+/// An interval takes every drawn position for another one, and is too narrow where it is not.
+pub fn met_again(answers: &Answers) -> Option<String> {
+    let distinct = answers.rows.iter().map(|row| (row.game, row.ply)).collect::<BTreeSet<_>>().len();
+    let drawn = answers.rows.len();
+    (drawn > 2 * distinct).then(|| {
+        let (drawn, distinct) = (thousands(drawn as u64), thousands(distinct as u64));
+        format!("{drawn} positions were drawn, and there are {distinct} different ones among them: intervals come out too narrow")
+    })
 }
 
 /// Asks about every position of a draw, and samples a token at each of `temperatures`.
@@ -267,5 +280,14 @@ mod tests {
         for ((_, large), (_, small)) in large.sampled.iter().zip(&small.sampled) {
             assert_eq!(large[..50], small[..]);
         }
+    }
+
+    #[test]
+    fn positions_that_are_met_again_and_again_are_told() {
+        let rows = |n: u32, distinct: u32| (0..n).map(|at| answer_at(at % distinct, 3)).collect::<Vec<_>>();
+        let told = |n, distinct| met_again(&Answers { rows: rows(n, distinct), ..Answers::default() });
+        assert_eq!((told(0, 1), told(200, 100)), (None, None));
+        let said = told(3_000, 1_000).expect("each three times");
+        assert!(said.starts_with("3,000 positions were drawn, and there are 1,000 different ones"), "{said}");
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::answers::{Answers, ask};
+use crate::measure::answers::{Answers, ask, met_again};
 use crate::measure::draw::Draw;
 use crate::measure::metric::Checkpoint;
 use crate::measure::positions::ValidationGames;
@@ -74,6 +74,9 @@ impl Stage for Ask {
         let decoder = Decoder::load(&trained.weights_as_written(self.checkpoint)?, trained.config(), device)?;
         let games = ValidationGames::of(&tokens.validation);
         let mut answers = ask(&decoder, &games, self.draw, &self.temperatures, &cx.progress)?;
+        if let Some(warning) = met_again(&answers) {
+            cx.progress.note(warning);
+        }
         if let Some(encoded) = &self.encoded {
             let asked: BTreeSet<u32> = answers.rows.iter().map(|row| row.game).collect();
             answers.facts = facts(encoded, &tokens, &asked, cx)?;
