@@ -101,7 +101,8 @@ impl RunFolder {
         Ok(Self { path, _held: Some(Arc::new(journal)) })
     }
 
-    fn at(path: PathBuf) -> Self {
+    /// The folder of a run that is there.
+    pub fn at(path: PathBuf) -> Self {
         Self { path, _held: None }
     }
 
@@ -119,7 +120,7 @@ impl RunFolder {
     }
 
     /// Whether the program that runs it still lives.
-    pub fn is_held(&self) -> bool {
+    fn is_held(&self) -> bool {
         let Ok(journal) = fs::File::open(self.path.join(JOURNAL)) else { return false };
         match journal.file().try_lock_shared() {
             Ok(()) => false,
@@ -164,11 +165,6 @@ impl RunFolder {
 pub fn damaged(path: &Path, error: &serde_json::Error) -> Fixable {
     Fixable::failed(format!("`{}` is damaged: {error}", path.display()))
         .hint("run its experiment again: that makes a new folder, and what the store keeps is not made again")
-}
-
-/// The folder of a run, which is there.
-pub fn at(path: &Path) -> RunFolder {
-    RunFolder::at(path.to_owned())
 }
 
 /// The newest run of a name.

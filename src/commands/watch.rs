@@ -1,16 +1,13 @@
 //! `philidor watch RUN`: the page of a run while it runs, from its journal and what the store holds. It changes nothing.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::cli::WatchArgs;
-use crate::commands::session;
+use crate::commands::{session, stop};
 use crate::report;
 use crate::runs::{self, RunFolder};
 use crate::store::Store;
@@ -29,10 +26,7 @@ pub fn watch(args: &WatchArgs) -> Result<()> {
     // What is wrong with the run is told here, and not in a browser.
     report::live(&folder.path, &store)?;
     let server = Loopback::open(args.port)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = stop::on_signals()?;
     answer(server.url())?;
     server.serve(&stop, &|path| match path {
         "/" => {

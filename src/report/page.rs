@@ -120,7 +120,8 @@ impl Page {
 }
 
 /// What templates of pages are made of.
-const PARTS: [(&str, &str); 4] = [
+const PARTS: [(&str, &str); 5] = [
+    ("head.html", include_str!("page/head.html")),
     ("macros.html", include_str!("page/macros.html")),
     ("style.css", include_str!("page/style.css")),
     ("sort.js", include_str!("page/sort.js")),

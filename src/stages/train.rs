@@ -184,17 +184,7 @@ impl Trained {
         let Ok(bytes) = fs::read(self.dir.join("manifest.json")) else { return Ok(path) };
         let manifest: Manifest = serde_json::from_slice(&bytes)?;
         let name = path.strip_prefix(&self.dir).unwrap_or(&path).to_string_lossy().into_owned();
-        let Some(wanted) = manifest.files.get(&name) else { return Ok(path) };
-        let seen = blake3_of(&path)?;
-        if seen != wanted.blake3 {
-            return Err(Fixable::failed(format!(
-                "`{}` is no longer what was written: BLAKE3 `{}` wanted, `{seen}` seen",
-                path.display(),
-                wanted.blake3
-            ))
-            .hint("make the weights again: philidor run FILE --force train")
-            .into());
-        }
+        manifest.hold(&name, &path, &blake3_of(&path)?)?;
         Ok(path)
     }
 

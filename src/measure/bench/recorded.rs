@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::measure::decoder::{Cached, logits};
 use crate::measure::parts::Threads;
-use crate::measure::predictor::{Logits, Predictor, Prompt, Session};
+use crate::measure::predictor::{Logits, Next, Predictor, Prompt, Session};
 use crate::model::decoder::Decoder;
 use crate::model::device;
 
@@ -131,6 +131,11 @@ impl Session for RecordedSession<'_> {
     fn step(&mut self, tokens: &[u16]) -> Result<Logits> {
         self.of.asked(Call::Step(tokens.to_vec()));
         self.inner.step(tokens)
+    }
+
+    fn next(&mut self, tokens: &[u16], temperature: f64, uniforms: &[f64]) -> Result<Next> {
+        self.of.asked(Call::Step(tokens.to_vec()));
+        self.inner.next(tokens, temperature, uniforms)
     }
 
     fn keep(&mut self, sequences: &[usize]) -> Result<()> {

@@ -51,7 +51,7 @@ pub(crate) fn settings(comparison: &Comparison) -> Option<Texts> {
     (!rows.is_empty()).then(|| Texts { head: std::iter::once("setting".to_owned()).chain(names).collect(), rows })
 }
 
-/// The rows of a section: of the whole sample, or of its parts. Where there are several levels, none tells what all others tell.
+/// The rows of a section: of the whole sample, or of its parts.
 pub(crate) fn section(comparison: &Comparison, section: &Section, parts: bool) -> Option<Texts> {
     let wanted = section.rows.iter().filter(|row| row.slice.is_empty() != parts);
     let mut head = vec!["figure".to_owned()];

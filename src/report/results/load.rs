@@ -14,7 +14,7 @@ use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::probe::table;
-use crate::runs::{self, damaged as damaged_file};
+use crate::runs::{RunFolder, damaged as damaged_file};
 use crate::store::{Key, Store};
 use crate::text::plural;
 
@@ -56,7 +56,7 @@ impl Results {
         let mut damaged = Vec::from_iter(gone(&nodes, store)?);
         let mut run: Run = json(&run_dir.join("run.json")).unwrap_or_default();
         if run.outcome.as_deref() == Some("running") {
-            run.outcome = runs::at(run_dir).record().ok().map(|record| record.outcome);
+            run.outcome = RunFolder::at(run_dir.to_owned()).record().ok().map(|record| record.outcome);
         }
         let points = resolved.points.into_iter().map(|experiment| Point::load(experiment, &nodes, store, &mut damaged)).collect();
         let has_file = run_dir.join("experiment.toml").is_file();
@@ -195,9 +195,6 @@ fn measured(outcome: &Outcome, experiment: &Experiment, store: &Store) -> Result
     };
     let measure = &experiment.measure;
     let asked = if checkpoint == measure.checkpoint && measure.last.contains(&metric) { Asked::Final } else { Asked::Snapshot };
-    if !matches!(outcome.state, State::Kept | State::Made) && !dir.exists() {
-        return Ok(None);
-    }
     if outcome.made_by.is_none() {
         return Ok(None);
     }
