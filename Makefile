@@ -21,7 +21,7 @@ test: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 test: export RUSTDOC = $(CURDIR)/scripts/rustdoc
 test: libtorch
 	cargo fmt --check
-	bash -n scripts/libtorch.sh scripts/rustdoc scripts/fuzz.sh scripts/mpi-check.sh scripts/gpu-check.sh .ci/run
+	bash -n scripts/libtorch.sh scripts/rustdoc scripts/fuzz.sh scripts/mpi-check.sh scripts/gpu-check.sh scripts/check-html.sh .ci/run
 	cargo build --locked --bins --tests
 	cargo test --locked --lib --bins --tests
 	cargo test --locked --doc

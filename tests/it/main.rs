@@ -6,6 +6,7 @@ mod archive;
 mod bench;
 mod beside;
 mod cache;
+mod chromium;
 mod compare;
 mod cost;
 mod damage;
@@ -26,6 +27,7 @@ mod month;
 mod months;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod pages;
 mod resume;
 mod scarcity;
 mod support;
