@@ -1,5 +1,6 @@
 //! `philidor watch RUN`: the page of a run while it runs, from its journal and what the store holds. It changes nothing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
@@ -9,7 +10,7 @@ use serde_json::json;
 use crate::cli::WatchArgs;
 use crate::commands::{session, stop};
 use crate::report;
-use crate::runs::{self, RunFolder};
+use crate::runs::{self, NodeRecord, RunFolder};
 use crate::store::Store;
 use crate::ui::loopback::{Answer, Loopback};
 use crate::ui::say::answer;
@@ -43,10 +44,17 @@ pub fn watch(args: &WatchArgs) -> Result<()> {
 fn now(folder: &RunFolder) -> serde_json::Value {
     let states = runs::now(&folder.path);
     let outcome = folder.record().map_or_else(|_| "unknown".to_owned(), |record| record.outcome);
-    let nodes: Vec<_> = folder.plan().map_or_else(|_| Vec::new(), |plan| plan.nodes);
-    let nodes: Vec<_> = nodes
+    let planned: Vec<NodeRecord> = folder.plan().map_or_else(|_| Vec::new(), |plan| plan.nodes);
+    let points: BTreeSet<&str> = planned.iter().flat_map(|node| &node.node.points).map(String::as_str).collect();
+    // A node of all points needs no name of them.
+    let of = |node: &NodeRecord| (node.node.points.len() < points.len()).then(|| node.node.points.join(", "));
+    let state = |node: &NodeRecord| states.get(&node.node.key).map_or(node.state.as_str(), |now| now.state).to_owned();
+    let nodes: Vec<_> = planned
         .iter()
-        .map(|node| json!({ "label": node.node.label, "planned": node.state, "now": states.get(&node.node.key) }))
+        .map(|node| {
+            let (planned, now) = (&node.node, states.get(&node.node.key));
+            json!({ "label": planned.label, "stage": planned.stage, "points": of(node), "state": state(node), "now": now })
+        })
         .collect();
     let ended = states.values().filter(|now| now.state != "making").count();
     let grown = fs::metadata(folder.path.join(runs::JOURNAL)).map_or(0, |file| file.len()) / WORTH_DRAWING;

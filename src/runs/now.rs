@@ -29,11 +29,19 @@ pub struct Now {
     pub seconds: Option<f64>,
     /// Done, of how many, and of what; 0 of them where that is not known.
     pub done: Option<(u64, u64, String)>,
+    /// To the end of this work, at the pace it had since it began or went on.
+    pub left_seconds: Option<f64>,
     /// The numbers last told, such as the loss.
     pub figures: BTreeMap<String, f64>,
     /// Why it failed, or for whom it waits.
     pub message: Option<String>,
+    /// When this pace was first told, and how much was done then.
+    #[serde(skip)]
+    since: Option<(f64, u64)>,
 }
+
+/// Of work, before a pace is told from it.
+const PACE_SECONDS: f64 = 1.0;
 
 /// Reads the journal of a run. A line that is torn, or that this version does not know, is passed over.
 pub fn now(run_dir: &Path) -> BTreeMap<Key, Now> {
@@ -41,16 +49,16 @@ pub fn now(run_dir: &Path) -> BTreeMap<Key, Now> {
     let mut all = BTreeMap::new();
     for line in bytes.split(|&byte| byte == b'\n') {
         if let Ok(entry) = serde_json::from_slice::<Entry>(line) {
-            apply(entry.event, &mut all);
+            apply(entry, &mut all);
         }
     }
     all
 }
 
-fn apply(event: Event, all: &mut BTreeMap<Key, Now>) {
+fn apply(Entry { at_seconds, event }: Entry, all: &mut BTreeMap<Key, Now>) {
     let mut set = |key: Key, state: &'static str, seconds: Option<f64>, message: Option<String>| {
-        let now = all.entry(key).or_default();
-        (now.state, now.seconds, now.message) = (state, seconds, message);
+        // What an earlier attempt told is no longer so.
+        all.insert(key, Now { state, seconds, message, ..Now::default() });
     };
     match event {
         Event::Kept { key } => set(key, "kept", None, None),
@@ -60,15 +68,27 @@ fn apply(event: Event, all: &mut BTreeMap<Key, Now>) {
         Event::Failed { key, message, .. } => set(key, "failed", None, Some(message)),
         Event::PassedOver { key, message } => set(key, "refused", None, Some(message)),
         Event::Skipped { keys, .. } => keys.into_iter().for_each(|key| set(key, "skipped", None, None)),
-        Event::Resumed { key, done, total, unit } => all.entry(key).or_default().done = Some((done, total, unit)),
+        Event::Resumed { key, done, total, unit } => all.entry(key).or_default().tell(at_seconds, done, total, unit),
         Event::Told { key, tick } => {
             let now = all.entry(key).or_default();
             match tick {
-                Tick::Done { done, total, unit } => now.done = Some((done, total, unit)),
+                Tick::Done { done, total, unit } => now.tell(at_seconds, done, total, unit),
                 Tick::Metric { name, value, .. } => drop(now.figures.insert(name, value)),
                 Tick::Note { .. } | Tick::Measured(_) => (),
             }
         }
+    }
+}
+
+impl Now {
+    fn tell(&mut self, at_seconds: f64, done: u64, total: u64, unit: String) {
+        // Work that begins anew, or is of another kind, has a pace of its own.
+        let goes_on = self.done.as_ref().is_some_and(|(before, _, known)| *known == unit && *before <= done);
+        let (since, from) = self.since.filter(|(since, _)| goes_on && *since <= at_seconds).unwrap_or((at_seconds, done));
+        let took = at_seconds - since;
+        self.left_seconds =
+            (took >= PACE_SECONDS && done > from).then(|| total.saturating_sub(done) as f64 * took / (done - from) as f64);
+        (self.since, self.done) = (Some((since, from)), Some((done, total, unit)));
     }
 }
 
@@ -100,5 +120,34 @@ mod tests {
         assert_eq!((making.state, making.done), ("making", Some((40, 90, "steps".to_owned()))));
         assert_eq!(making.figures["loss"].to_bits(), 5.5_f64.to_bits());
         assert!(now(&dir.path().join("nowhere")).is_empty());
+    }
+    fn told(lines: &[&str]) -> Now {
+        let dir = tempfile::tempdir().expect("a folder");
+        let key = "c".repeat(32);
+        let lines: Vec<_> = lines.iter().map(|line| format!(r#"{{{line},"key":"{key}"}}"#)).collect();
+        fs::write(dir.path().join(JOURNAL), lines.join("\n")).expect("written");
+        now(dir.path()).into_values().next().expect("one node")
+    }
+
+    fn done(at: f64, done: u64) -> String {
+        format!(r#""at_seconds":{at},"event":"told","tick":"done","done":{done},"total":100,"unit":"steps""#)
+    }
+
+    #[test]
+    fn what_is_left_goes_by_the_pace_since_the_work_began_or_went_on() {
+        let [first, early, late, again] = [done(1.0, 10), done(1.5, 12), done(6.0, 20), done(0.5, 20)];
+        assert_eq!(told(&[&first, &early]).left_seconds, None, "half a second tells no pace");
+        assert_eq!(told(&[&first, &early, &late]).left_seconds, Some(40.0));
+        // The clock began anew.
+        assert_eq!(told(&[&first, &late, &again]).left_seconds, None);
+        assert_eq!(told(&[&first, &late, &again, &done(10.5, 60)]).left_seconds, Some(10.0));
+    }
+
+    #[test]
+    fn what_an_earlier_attempt_told_is_no_longer_so() {
+        let late = done(6.0, 20);
+        let started = r#""at_seconds":7.0,"event":"started""#;
+        let now = told(&[&late, started]);
+        assert_eq!((now.state, now.done, now.left_seconds), ("making", None, None));
     }
 }

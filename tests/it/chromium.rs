@@ -61,11 +61,15 @@ impl Chromium {
 
     /// Opens a file at a width in CSS pixels, in a theme, and waits until it is drawn. Forgets what earlier pages did.
     pub(crate) fn open(&mut self, page: &Path, width: u32, theme: &str) {
+        self.visit(&format!("file://{}", page.display()), width, theme);
+    }
+
+    pub(crate) fn visit(&mut self, url: &str, width: u32, theme: &str) {
         self.events.clear();
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.ask("Emulation.setDeviceMetricsOverride", &metrics);
         self.ask("Emulation.setEmulatedMedia", &json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] }));
-        self.ask("Page.navigate", &json!({ "url": format!("file://{}", page.display()) }));
+        self.ask("Page.navigate", &json!({ "url": url }));
         self.wait("Page.loadEventFired");
         self.run("document.fonts.ready.then(() => document.fonts.size)");
     }

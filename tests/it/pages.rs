@@ -1,11 +1,12 @@
 //! Pages as a reader's browser shows them: of a run, of a sweep and of a comparison, on a telephone and on a desk.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::chromium::Chromium;
-use crate::support::Lab;
+use crate::support::{Lab, signal, wait_until};
 
 const WIDTHS: [u32; 3] = [390, 800, 1440];
 
@@ -94,4 +95,30 @@ fn what_is_wrong_with_a_page_is_seen() {
     {
         assert!(all.contains(wanted), "{wanted}: {all}");
     }
+}
+
+#[test]
+fn a_watched_run_tells_in_the_browser_how_far_it_is() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let lab = Lab::new();
+    lab.philidor(&["run", "tiny.toml", "-S", "sweep.grid={ \"model.width\" = [16, 32] }", "--until", "train"]).ended(0);
+    let mut served = lab.start(&["watch", "tiny"]);
+    let mut url = String::new();
+    BufReader::new(served.stdout.take().expect("it is piped")).read_line(&mut url).expect("the address is told first");
+    browser.visit(url.trim(), 390, "dark");
+    let mut text = String::new();
+    wait_until("the page to hear of the run", || {
+        text = browser.run("document.getElementById('live').innerText").as_str().unwrap_or_default().to_owned();
+        text.contains("nodes are done")
+    });
+    signal(served.id(), "INT");
+    served.wait().expect("it ends");
+    assert!(text.starts_with("partial: 8 of 32 nodes are done"), "{text}");
+    assert!(text.contains("✓ parse") && text.contains("✓ train 2 of 2") && text.contains("○ ask 0 of 10"), "{text}");
+    assert!(
+        !browser.complaints().iter().any(|fault| !fault.starts_with("asks for http://127.0.0.1")),
+        "{:?}",
+        browser.complaints()
+    );
+    assert_eq!(faults(&mut browser, "sticksOut"), Vec::<String>::new());
 }
