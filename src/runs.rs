@@ -15,8 +15,10 @@ use crate::plan::{Node, Plan};
 use crate::run::{Outcome, Run};
 
 mod now;
+mod spans;
 
 pub use now::{Entry, Now, now};
+pub use spans::spans;
 
 /// `run.json`: which run this is, and on what it ran.
 #[derive(Clone, Debug, Serialize, Deserialize)]

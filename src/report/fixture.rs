@@ -153,6 +153,7 @@ pub(crate) fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
     fs::create_dir_all(&run_dir).expect("a folder for tests");
     let (plan, _) = stages::plan(points);
     let mut nodes = Vec::new();
+    let (mut journal, mut at) = (Vec::new(), 0.0);
     for node in &plan.nodes {
         let state = (wish.state)(node);
         let mut shown = serde_json::to_value(node).expect("plain JSON");
@@ -163,6 +164,11 @@ pub(crate) fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
             shown["error"] = "the loss is 8.31, which is not within 0.3 of 7.586".into();
         }
         nodes.push(shown);
+        if state == "made" {
+            journal.push(json!({ "at_seconds": at, "event": "started", "key": node.key }));
+            at += seconds;
+            journal.push(json!({ "at_seconds": at, "event": "made", "key": node.key, "seconds": seconds, "bytes": 1 }));
+        }
         if ["made", "kept"].contains(&state) {
             artifact(node, points, &store.dir(&node.stage, node.key), seconds, wish);
         } else if state == "pending" && node.stage == "train" {
@@ -175,6 +181,7 @@ pub(crate) fn write(dir: &Path, points: &[Experiment], wish: &Wish) -> Fixture {
         ("plan.json", json!({ "schema": 1, "nodes": nodes })),
         ("run.json", wish.run.clone()),
     ];
+    fs::write(run_dir.join("events.jsonl"), lines(journal.into_iter())).expect("a folder for tests");
     for (name, content) in documents {
         fs::write(run_dir.join(name), content.to_string()).expect("a folder for tests");
     }
@@ -289,7 +296,8 @@ fn training(e: &Experiment, share: f64) -> Vec<(&'static str, String)> {
         .iter()
         .map(|&step| json!({ "step": step, "tokens": step * per_step, "loss": loss(step) + 0.034 + 0.002 * wobble(step) }));
     let speed = (1..=done / 20)
-        .map(|at| json!({ "step": at * 20, "seconds": at as f64 * 7.7, "tokens_per_second": 127_000.0 + 900.0 * wobble(at) }));
+        .map(|at| json!({ "step": at * 20, "seconds": at as f64 * 7.7, "tokens_per_second": 127_000.0 + 900.0 * wobble(at),
+            "power_watts": 279.0 + 2.0 * wobble(at * 5), "clock_mhz": 1_650.0 + 30.0 * wobble(at * 7), "temperature_celsius": 71.0 + wobble(at * 11) }));
     let best = validation.last().copied().unwrap_or(0);
     let mut written = vec![("curve.jsonl", lines(curve)), ("validation.jsonl", lines(validated)), ("speed.jsonl", lines(speed))];
     if share >= 1.0 {

@@ -165,6 +165,7 @@ fn speed(results: &Results) -> Result<Option<DataFrame>> {
     let speeds = rows(results, |point| point.training.as_ref().map_or_else(Vec::new, |training| training.speed.iter().collect()));
     Ok(some(frame!(speeds, row => {
         "point": row.point, "step": row.of.step, "seconds": row.of.seconds, "tokens_per_second": row.of.tokens_per_second,
+        "power_watts": row.of.power_watts, "clock_mhz": row.of.clock_mhz, "temperature_celsius": row.of.temperature_celsius,
     })?))
 }
 

@@ -1,11 +1,11 @@
 //! Agreement and legality at every ply of some games, by part: ply, rating, time control, check, opening.
 
 use super::bars::shared;
-use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::drawing::{Bars, Drawing, Panel, Row, Shape, Unit};
 use crate::measure::score::Value;
 use crate::report::results::{Measured, Point, Results};
 use crate::report::words::at;
-use crate::text::{percent, percent_within, plural};
+use crate::text::{percent, percent_within, plural, thousands};
 
 /// What parts are about, in the order of the panels, and what stands before the names of such parts.
 const KINDS: [(&str, &[&str]); 5] = [
@@ -41,17 +41,19 @@ fn draw(score: &Measured, name: &str, title: &str, what: &str) -> Option<Drawing
     let range = shared(&panels.iter().map(|(_, rows)| rows.as_slice()).collect::<Vec<_>>());
     let games = score.score.counts.get("games").map_or_else(String::new, |games| format!(" of {}", plural("game", *games)));
     let subtitle = format!(
-        "{what}: {}{games}. Lines: 95 % intervals, clustered by game; the upright line: all plies, {}. One axis for all panels, which need \
-         not start at zero.",
-        plural("ply", all.n),
+        "{what}. Lines: 95 % intervals, clustered by game. The upright line is all plies: {}.",
         percent_within(all.value, Some(all.low), Some(all.high))
     );
+    let note = format!("{}{games}. One axis for all panels, which need not start at zero.", plural("ply", all.n));
     let alt = panels.iter().map(|(heading, rows)| said(heading, rows)).collect::<Vec<_>>().join("; ");
     let panel = |(heading, rows): (&str, Vec<Row>)| {
         let level = Some(all.value).filter(|value| value.is_finite());
-        Panel::Bars(Bars { range: Some(range), level, ..Bars::new(heading, Shape::Dot, rows) })
+        let heads = vec!["share", "plies"];
+        let bars = Bars::new(heading, Shape::Dot, rows).axis("share of plies", Unit::Share);
+        Panel::Bars(Bars { range: Some(range), level, heads, ..bars })
     };
-    Some(Drawing { title: title.to_owned(), subtitle, alt, columns: 1, panels: panels.into_iter().map(panel).collect() })
+    let panels = panels.into_iter().map(panel).collect();
+    Some(Drawing { title: title.to_owned(), subtitle, alt, columns: 1, panels }.note(note))
 }
 
 fn is_of(part: &Value, begins: &[&str]) -> bool {
@@ -61,7 +63,8 @@ fn is_of(part: &Value, begins: &[&str]) -> bool {
 fn row(part: &Value) -> Row {
     let label = part.slice.strip_prefix("ply ").or_else(|| part.slice.strip_prefix("rating ")).unwrap_or(&part.slice);
     let label = label.strip_prefix("opening ").unwrap_or(label).replace('-', "–");
-    Row::measured(label, part, percent_within(part.value, Some(part.low), Some(part.high)))
+    let cells = vec![percent_within(part.value, Some(part.low), Some(part.high)), thousands(part.n)];
+    Row { cells, ..Row::measured(label, part, "") }
 }
 
 fn said(heading: &str, rows: &[Row]) -> String {

@@ -16,15 +16,15 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let error = score.value("ece");
     let said = error.map(|error| percent_within(error.value, Some(error.low), Some(error.high)));
     let subtitle = format!(
-        "How often the first choice is the move played, where the model is so sure of it: {}, by tenths of confidence. Whiskers: \
-         95 % intervals. Below the grey line it is surer than it is right.{}",
+        "How often the first choice is the move played, by tenths of its probability, on {}. Whiskers: 95 % intervals. Below \
+         the grey line the model is surer than it is right.",
         plural("position", n),
-        said.as_ref().map_or_else(String::new, |said| format!(" The mean distance from the line (ECE) is {said}.")),
     );
-    let panels = vec![Panel::Plane(reliability(&tenths, error)), Panel::Plane(confidence(&tenths, n))];
+    let note = said.as_ref().map_or_else(String::new, |said| format!("The mean distance from the line (ECE) is {said}."));
+    let panels = vec![Panel::Plane(reliability(&tenths)), Panel::Plane(confidence(&tenths, n))];
     let alt =
         said.map_or_else(|| "A curve of reliability".to_owned(), |said| format!("The expected calibration error is {said}"));
-    Some(Drawing { title: "Confidence in the first choice".to_owned(), subtitle, alt, columns: 2, panels })
+    Some(Drawing { title: "Confidence in the first choice".to_owned(), subtitle, alt, columns: 2, panels }.note(note))
 }
 
 struct Tenth<'a> {
@@ -45,7 +45,7 @@ fn tenths(score: &Measured) -> Vec<Tenth<'_>> {
     score.parts("right").filter_map(of).collect()
 }
 
-fn reliability(tenths: &[Tenth], error: Option<&Value>) -> Plane {
+fn reliability(tenths: &[Tenth]) -> Plane {
     let points: Vec<_> = tenths.iter().map(|tenth| (tenth.confidence.value, tenth.right.value)).collect();
     let diagonal = vec![(0.0, 0.0), (1.0, 1.0)];
     let mut marks =
@@ -56,7 +56,7 @@ fn reliability(tenths: &[Tenth], error: Option<&Value>) -> Plane {
         high: tenth.right.high,
         hue: Hue::Blue,
     }));
-    let label = error.map_or_else(|| "model".to_owned(), |error| format!("model, ECE {}", percent(error.value, 1)));
+    let label = "model".to_owned();
     marks.push(Mark::Line { points: points.clone(), hue: Hue::Blue, stroke: Stroke::Thin, label });
     marks.push(Mark::Dots { points, hue: Hue::Blue, label: String::new() });
     let x = Axis::new("probability of the first choice", Unit::Share).range((0.0, 1.0));

@@ -1,6 +1,6 @@
 //! Which games were kept, and which rule rejected the others.
 
-use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::drawing::{Bars, Drawing, Panel, Row, Shape, Unit};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
 use crate::report::words::reason;
@@ -23,6 +23,6 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         plural("game", corpus.read)
     );
     let alt = format!("{} of {} games were kept", thousands(corpus.kept), thousands(corpus.read));
-    let panel = Bars::new("", Shape::Bar, rows);
+    let panel = Bars::new("", Shape::Bar, rows).axis("games", Unit::Count);
     Some(Drawing::one("From games read to games kept", subtitle, alt, Panel::Bars(panel)))
 }

@@ -3,7 +3,7 @@
 use super::drawing::{Axis, Mark, Stroke, Unit};
 use super::style::Hue;
 use crate::report::results::Measured;
-use crate::text::thousands;
+use crate::text::{percent, thousands};
 
 /// A value of a snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -78,18 +78,27 @@ pub(crate) fn curve_to(samples: &[Sample], last: Option<&Measured>, name: &str, 
     marks
 }
 
-/// One measured figure: a ring with its interval. It need not lie at the end: the best snapshot may be an early one.
+/// One measured figure: a star with its interval. It need not lie at the end: the best snapshot may be an early one.
 pub(crate) fn figure(score: &Measured, name: &str, hue: Hue, label: String) -> Vec<Mark> {
     let Some(value) = score.value(name) else { return Vec::new() };
     let x = score.score.checkpoint.tokens as f64;
-    vec![Mark::Whisker { x, low: value.low, high: value.high, hue }, Mark::Ring { at: (x, value.value), hue, label }]
+    vec![Mark::Whisker { x, low: value.low, high: value.high, hue }, Mark::Star { at: (x, value.value), hue, label }]
 }
 
-/// How to read the ring: of what it is, and where it was measured.
-pub(crate) fn ring_words(score: &Measured, what: &str, of: &str) -> String {
+/// Where the final figure was measured.
+pub(crate) fn measured_at(score: &Measured) -> String {
     let checkpoint = &score.score.checkpoint;
-    let best = if checkpoint.name == "best" { " (lowest validation loss)" } else { "" };
-    format!("{what}, {of}, at step {}{best}.", thousands(checkpoint.step))
+    let best = if checkpoint.name == "best" { ", where the validation loss is lowest" } else { "" };
+    format!("The final figure is measured at step {}{best}.", thousands(checkpoint.step))
+}
+
+/// A share as a label: nothing and everything are counts, which say how little was looked at.
+pub(crate) fn share_label(share: f64, n: u64) -> String {
+    match share {
+        0.0 => format!("0 of {}", thousands(n)),
+        1.0 => format!("all of {}", thousands(n)),
+        _ => percent(share, 1),
+    }
 }
 
 pub(crate) fn tokens_axis() -> Axis {

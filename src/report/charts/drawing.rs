@@ -20,6 +20,9 @@ pub(crate) enum Panel {
     Plane(Plane),
     Bars(Bars),
     Board(Board),
+    Spans(Spans),
+    /// Small print below all the others, across the whole width: what one need not know to read the chart.
+    Note(String),
 }
 
 /// Two axes and what lies between them.
@@ -40,6 +43,8 @@ pub(crate) struct Axis {
     pub(crate) include: Vec<f64>,
     /// Exactly this is shown, where panels share an axis.
     pub(crate) range: Option<(f64, f64)>,
+    /// Ticks stand here and nowhere else, such as at the temperatures that were measured; none: at round values.
+    pub(crate) ticks: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +56,8 @@ pub(crate) enum Unit {
     Share,
     /// Large counts, shown as `200 M`.
     Count,
+    /// Time, shown as `30 s` or `5 min`.
+    Seconds,
 }
 
 pub(crate) enum Mark {
@@ -70,8 +77,8 @@ pub(crate) enum Mark {
         hue: Hue,
         label: String,
     },
-    /// A figure of its own beside a curve.
-    Ring {
+    /// A figure of its own beside a curve, drawn as a star.
+    Star {
         at: (f64, f64),
         hue: Hue,
         label: String,
@@ -105,6 +112,8 @@ pub(crate) enum Stroke {
     Strong,
     /// A second line beside it.
     Thin,
+    /// One that lies over another where the two are nearly the same: both are seen.
+    Dashed,
     /// Raw values behind a smoothed line.
     Raw,
 }
@@ -120,6 +129,10 @@ pub(crate) struct Bars {
     pub(crate) range: Option<(f64, f64)>,
     /// A line through all rows of dots to compare with.
     pub(crate) level: Option<f64>,
+    /// Its name and unit, where it is drawn. Of panels below each other that have the same one, the last shows it.
+    pub(crate) axis: Option<(&'static str, Unit)>,
+    /// Over the columns of cells, where rows have such.
+    pub(crate) heads: Vec<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +151,23 @@ pub(crate) struct Row {
     pub(crate) beside: Option<f64>,
     /// The value as written at the end of the bar.
     pub(crate) text: String,
+    /// Values in columns at the right, in the place of the text.
+    pub(crate) cells: Vec<String>,
     pub(crate) hue: Hue,
+}
+
+/// Rows with a name, and when something was done.
+pub(crate) struct Spans {
+    pub(crate) rows: Vec<SpanRow>,
+    pub(crate) axis: Axis,
+}
+
+pub(crate) struct SpanRow {
+    pub(crate) label: String,
+    /// From, to. What is too short for a bar is drawn as a tick.
+    pub(crate) spans: Vec<(f64, f64, Hue)>,
+    /// Stands at the right.
+    pub(crate) text: String,
 }
 
 /// A chessboard with a share on each square.
@@ -152,7 +181,7 @@ pub(crate) struct Board {
 
 impl Axis {
     pub(crate) fn new(label: &str, unit: Unit) -> Self {
-        Self { label: label.to_owned(), unit, include: Vec::new(), range: None }
+        Self { label: label.to_owned(), unit, include: Vec::new(), range: None, ticks: Vec::new() }
     }
 
     #[must_use]
@@ -166,17 +195,29 @@ impl Axis {
         self.range = Some(range);
         self
     }
+
+    #[must_use]
+    pub(crate) fn ticks(mut self, ticks: impl IntoIterator<Item = f64>) -> Self {
+        self.ticks.extend(ticks);
+        self
+    }
 }
 
 impl Bars {
     pub(crate) fn new(heading: impl Into<String>, shape: Shape, rows: Vec<Row>) -> Self {
-        Self { heading: heading.into(), rows, shape, whole: None, range: None, level: None }
+        Self { heading: heading.into(), rows, shape, whole: None, range: None, level: None, axis: None, heads: Vec::new() }
+    }
+
+    #[must_use]
+    pub(crate) fn axis(mut self, name: &'static str, unit: Unit) -> Self {
+        self.axis = Some((name, unit));
+        self
     }
 }
 
 impl Row {
     pub(crate) fn new(label: impl Into<String>, value: f64, text: impl Into<String>) -> Self {
-        Self { label: label.into(), value, interval: None, beside: None, text: text.into(), hue: Hue::Blue }
+        Self { label: label.into(), value, interval: None, beside: None, text: text.into(), cells: Vec::new(), hue: Hue::Blue }
     }
 
     /// A measured value with its interval.
@@ -189,5 +230,15 @@ impl Drawing {
     /// A chart of one panel.
     pub(crate) fn one(title: &str, subtitle: String, alt: String, panel: Panel) -> Self {
         Self { title: title.to_owned(), subtitle, alt, columns: 1, panels: vec![panel] }
+    }
+
+    /// With small print, unless there is none.
+    #[must_use]
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        let note = note.into();
+        if !note.is_empty() {
+            self.panels.push(Panel::Note(note));
+        }
+        self
     }
 }

@@ -1,6 +1,6 @@
 //! What the illegal tokens were, early in the training and at its end.
 
-use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::drawing::{Bars, Drawing, Panel, Row, Shape, Unit};
 use crate::report::results::{Measured, Point, Results};
 use crate::report::words::at;
 use crate::stats::wilson;
@@ -28,10 +28,13 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         .iter()
         .zip(all)
         .filter(|(_, rows)| !rows.is_empty())
-        .map(|(score, rows)| Panel::Bars(Bars { whole: Some(whole), ..Bars::new(heading(score), Shape::Bar, rows) }))
+        .map(|(score, rows)| {
+            let bars = Bars::new(heading(score), Shape::Bar, rows).axis("share of all sampled tokens", Unit::Share);
+            Panel::Bars(Bars { whole: Some(whole), ..bars })
+        })
         .collect();
-    let subtitle =
-        "Illegal tokens by kind, as a share of all sampled tokens. Whiskers: 95 % intervals; the panels have one axis.";
+    let subtitle = "Illegal tokens by kind. Bars begin at 0; written are how many tokens, their share of all sampled tokens, legal and \
+         illegal, and its 95 % interval, which the whiskers show.";
     let title = "What the illegal moves were".to_owned();
     (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.to_owned(), alt, columns: 1, panels })
 }

@@ -1,10 +1,16 @@
 //! Games that the model plays against itself without a mask: how many stay legal, and how long they last.
 
-use super::curves::{curve_to, ring_words, samples, tokens_axis};
-use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
+use std::fmt::Write as _;
+
+use super::curves::{curve_to, measured_at, samples, share_label, tokens_axis};
+use super::drawing::{Axis, Bars, Drawing, Mark, Panel, Plane, Row, Shape, Stroke, Unit};
 use super::style::Hue;
+use crate::measure::score::Value;
 use crate::report::results::{Measured, Point, Results};
-use crate::text::{percent, percent_within, plural, significant, temperature};
+use crate::text::{fixed, number_within, percent_within, plural, significant, temperature, thousands};
+
+/// Fewer temperatures are rows and no curve.
+const LEAST_FOR_CURVE: usize = 3;
 
 const PANELS: [(&str, &str, Unit); 2] =
     [("clean", "Games without an illegal move", Unit::Share), ("plies", "Mean length in plies", Unit::Number)];
@@ -25,30 +31,7 @@ fn temperatures(point: &Point, scores: &[&Measured]) -> Option<Drawing> {
     if scores.len() < 2 {
         return None;
     }
-    let (low, high) = scores
-        .iter()
-        .filter_map(|score| score.temperature())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), temperature| (low.min(temperature), high.max(temperature)));
-    let pad = ((high - low) * 0.06).max(0.02);
-    let panels = PANELS
-        .into_iter()
-        .map(|(name, heading, unit)| {
-            let values: Vec<_> = scores.iter().filter_map(|score| Some((score.temperature()?, score.value(name)?))).collect();
-            let points: Vec<_> = values.iter().map(|(x, value)| (*x, value.value)).collect();
-            let mut marks: Vec<_> = values
-                .iter()
-                .map(|(x, value)| Mark::Whisker { x: *x, low: value.low, high: value.high, hue: Hue::Blue })
-                .collect();
-            marks.push(Mark::Line { points: points.clone(), hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() });
-            marks.push(Mark::Dots { points, hue: Hue::Blue, label: String::new() });
-            if unit == Unit::Number {
-                marks.extend(real_games(point));
-            }
-            let y = Axis::new("", unit).include([0.0]);
-            let x = Axis::new("temperature", Unit::Number).range((low - pad, high + pad));
-            Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 230.0 })
-        })
-        .collect();
+    let panels = if scores.len() < LEAST_FOR_CURVE { as_rows(point, scores) } else { as_curves(point, scores) };
     let n = scores.iter().filter_map(|score| score.value("clean")).map(|value| value.n).max()?;
     let subtitle = format!(
         "The model plays both sides from the start, without a mask: up to {} at each temperature. Whiskers: 95 % intervals.",
@@ -63,7 +46,53 @@ fn temperatures(point: &Point, scores: &[&Measured]) -> Option<Drawing> {
         })
         .collect::<Vec<_>>()
         .join("; ");
-    Some(Drawing { title: "Full games, by sampling temperature".to_owned(), subtitle, alt, columns: 2, panels })
+    let columns = if scores.len() < LEAST_FOR_CURVE { 1 } else { 2 };
+    Some(Drawing { title: "Full games, by sampling temperature".to_owned(), subtitle, alt, columns, panels })
+}
+
+/// Two temperatures say nothing of what lies between them.
+fn as_rows(point: &Point, scores: &[&Measured]) -> Vec<Panel> {
+    let rows = |name: &str, show: fn(&Value) -> String| -> Vec<Row> {
+        let row = |score: &&Measured| {
+            let value = score.value(name)?;
+            Some(Row::measured(format!("T = {}", temperature(score.temperature()?)), value, show(value)))
+        };
+        scores.iter().filter_map(row).collect()
+    };
+    let clean = rows("clean", |value| {
+        let share = percent_within(value.value, Some(value.low), Some(value.high));
+        format!("{} of {} · {share}", fixed((value.value * value.n as f64).round(), 0), thousands(value.n))
+    });
+    let mut plies = rows("plies", |value| number_within(value.value, Some(value.low), Some(value.high)));
+    if let Some((name, mean)) = real_games(point) {
+        plies.push(Row { hue: Hue::Faint, ..Row::new(name, mean, significant(mean, 3)) });
+    }
+    let [(_, shares, _), (_, lengths, _)] = PANELS;
+    vec![
+        Panel::Bars(Bars::new(shares, Shape::Bar, clean).axis("share of games", Unit::Share)),
+        Panel::Bars(Bars::new(lengths, Shape::Bar, plies).axis("plies", Unit::Number)),
+    ]
+}
+
+fn as_curves(point: &Point, scores: &[&Measured]) -> Vec<Panel> {
+    let measured: Vec<f64> = scores.iter().filter_map(|score| score.temperature()).collect();
+    let (low, high) = measured.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &one| (low.min(one), high.max(one)));
+    let pad = ((high - low) * 0.06).max(0.02);
+    let panel = |(name, heading, unit): (&str, &str, Unit)| {
+        let values: Vec<_> = scores.iter().filter_map(|score| Some((score.temperature()?, score.value(name)?))).collect();
+        let points: Vec<_> = values.iter().map(|(x, value)| (*x, value.value)).collect();
+        let mut marks: Vec<_> =
+            values.iter().map(|(x, value)| Mark::Whisker { x: *x, low: value.low, high: value.high, hue: Hue::Blue }).collect();
+        marks.push(Mark::Line { points: points.clone(), hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() });
+        marks.push(Mark::Dots { points, hue: Hue::Blue, label: String::new() });
+        if unit == Unit::Number {
+            marks.extend(level(point));
+        }
+        let y = Axis::new("", unit).include([0.0]);
+        let x = Axis::new("temperature", Unit::Number).range((low - pad, high + pad)).ticks(measured.iter().copied());
+        Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 230.0 })
+    };
+    PANELS.into_iter().map(panel).collect()
 }
 
 pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
@@ -79,29 +108,38 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         }
         let end = shown[shown.len() - 1];
         n = end.n;
-        let value = last.and_then(|score| score.value(name)).map_or(end.value, |value| value.value);
-        let label = if unit == Unit::Share { percent(value, 1) } else { significant(value, 3) };
+        let (value, of) = last.and_then(|score| score.value(name)).map_or((end.value, end.n), |value| (value.value, value.n));
+        let label = if unit == Unit::Share { share_label(value, of) } else { significant(value, 3) };
         alt.push(format!("{heading}: {label} {}", if last.is_some() { "as the final figure" } else { "at the end" }));
         let mut marks = curve_to(&shown, last, name, Hue::Blue, &label);
         if unit == Unit::Number {
-            marks.extend(real_games(point));
+            marks.extend(level(point));
         }
         let y = Axis::new("", unit).include([0.0]);
         panels.push(Panel::Plane(Plane { heading: heading.to_owned(), x: tokens_axis(), y, marks, height: 190.0 }));
     }
-    let mut subtitle = vec![format!(
-        "The model plays both sides from the start at T = {}, without a mask. Line: snapshots, {} each; band: their 95 % interval.",
+    let mut subtitle = format!(
+        "The model plays both sides from the start at T = {}, without a mask. Line: snapshots of {}; band: 95 % interval",
         temperature(asked?),
         plural("game", n)
-    )];
+    );
+    let mut note = String::new();
     if let Some((score, value)) = last.and_then(|score| Some((score, score.value("clean")?))) {
-        subtitle.push(ring_words(score, "Ring and label: the final figure", &plural("game", value.n)));
+        write!(subtitle, "; star and label: the final figure, of {}", thousands(value.n)).expect("written to a string");
+        note = measured_at(score);
     }
     let title = "Full games, by training tokens".to_owned();
-    (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.join(" "), alt: alt.join("; "), columns: 2, panels })
+    let drawing = Drawing { title, subtitle: subtitle + ".", alt: alt.join("; "), columns: 2, panels };
+    (!drawing.panels.is_empty()).then(|| drawing.note(note))
 }
 
-fn real_games(point: &Point) -> Option<Mark> {
-    let mean = point.real_plies()?;
-    Some(Mark::Level { y: mean, label: format!("validation games {}", significant(mean, 3)) })
+fn level(point: &Point) -> Option<Mark> {
+    let (name, mean) = real_games(point)?;
+    Some(Mark::Level { y: mean, label: format!("{name} {}", significant(mean, 3)) })
+}
+
+/// The mean plies of games of people, and which they are.
+fn real_games(point: &Point) -> Option<(&'static str, f64)> {
+    let drawn = point.scores.iter().any(|score| score.value("real_plies").is_some());
+    Some((if drawn { "validation games" } else { "kept games" }, point.real_plies()?))
 }

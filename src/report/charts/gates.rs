@@ -8,7 +8,7 @@ use crate::text::{plural, significant};
 /// The loss that is judged, as the gate measures it.
 const JUDGED_STEPS: usize = 10;
 /// The second panel begins at so many times the loss that is asked for.
-const NEAR: f64 = 4.0;
+const NEAR: f64 = 2.5;
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let asked = point.experiment.gates.overfit?;
@@ -19,7 +19,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         return None;
     }
     let mean = last.iter().map(|point| point.1).sum::<f64>() / last.len() as f64;
-    let measured = significant(gate.verdict.as_ref().map_or(mean, |verdict| verdict.measured), 4);
+    let measured = significant(gate.verdict.as_ref().map_or(mean, |verdict| verdict.measured), 3);
     let near = points.iter().position(|point| point.1 < NEAR * asked.below);
     let near: Vec<_> = near.map_or_else(Vec::new, |from| points[from..].to_vec());
     let judged = vec![(last[0].0, mean), (last[last.len() - 1].0, mean)];
@@ -27,11 +27,11 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let level = |label: String| Mark::Level { y: asked.below, label };
     let judged = || {
         let points = judged.clone();
-        let mean = Mark::Line { points, hue: Hue::Orange, stroke: Stroke::Thin, label: format!("mean of ten {measured}") };
-        [level(format!("below {}", asked.below)), mean]
+        let mean = Mark::Line { points, hue: Hue::Orange, stroke: Stroke::Thin, label: format!("mean\u{a0}{measured}") };
+        [level(format!("limit\u{a0}{}", asked.below)), mean]
     };
     let panel = |heading: &str, marks: Vec<Mark>, y: Axis| {
-        let x = Axis::new("step", Unit::Count);
+        let x = Axis::new("step", Unit::Whole);
         Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 150.0 })
     };
     let y = || Axis::new("nats per token", Unit::Number);
@@ -46,7 +46,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         vec![panel("", std::iter::once(line(points.clone())).chain(judged()).collect(), whole)]
     };
     let subtitle = format!(
-        "Training loss of a fresh model on {}: its mean over {} (orange) must fall below {} within {}.",
+        "Training loss of a fresh model on {}: its mean over {} (orange) must fall below {} (grey) within {}.",
         plural("game", u64::from(asked.games)),
         plural("step", JUDGED_STEPS as u64),
         asked.below,

@@ -1,10 +1,12 @@
 //! How the share of legal moves grows with the tokens seen.
 
-use super::curves::{curve, figure, ring_words, samples, tokens_axis, without_untrained};
+use std::fmt::Write as _;
+
+use super::curves::{curve, figure, measured_at, samples, share_label, tokens_axis, without_untrained};
 use super::drawing::{Axis, Drawing, Panel, Plane, Unit};
 use super::style::Hue;
 use crate::report::results::{Point, Results};
-use crate::text::{percent, percent_within, plural, temperature};
+use crate::text::{percent, percent_within, plural, temperature, thousands};
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("legality");
@@ -14,11 +16,12 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         return None;
     }
     let last = shown[shown.len() - 1];
-    let mut subtitle = vec![format!(
-        "Share of tokens sampled without a mask at T = {} that were legal moves. Line: snapshots, {} each; band: their 95 % interval.",
+    let mut subtitle = format!(
+        "Share of tokens sampled without a mask at T = {} that were legal moves. Line: snapshots of {}; band: 95 % interval",
         temperature(scores[0].temperature()?),
         plural("position", last.n)
-    )];
+    );
+    let mut notes = Vec::new();
     // Only a figure of the same temperature belongs to the same curve.
     let figure_of = point.finals("legality").into_iter().find(|score| score.temperature() == scores[0].temperature());
     let end = percent_within(last.value, Some(last.low), Some(last.high));
@@ -27,16 +30,18 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     if let Some((score, value)) = figure_of.and_then(|score| Some((score, score.value("rate")?))) {
         marks.extend(curve(&shown, Hue::Blue, ""));
         let shown = percent_within(value.value, Some(value.low), Some(value.high));
-        subtitle.push(ring_words(score, "Orange ring: the final figure", &plural("position", value.n)));
+        write!(subtitle, "; star: the final figure, of {}", thousands(value.n)).expect("written to a string");
+        notes.push(measured_at(score));
         alt.push(format!("the final figure is {shown}"));
         marks.extend(figure(score, "rate", Hue::Orange, format!("final {}", shown.split(" [").next().unwrap_or_default())));
     } else {
-        marks.extend(curve(&shown, Hue::Blue, &percent(last.value, 1)));
+        marks.extend(curve(&shown, Hue::Blue, &share_label(last.value, last.n)));
     }
     if let Some(untrained) = untrained {
-        subtitle.push(format!("The untrained model ({}) is not drawn.", percent(untrained.value, 1)));
+        notes.push(format!("The untrained model ({}) is not drawn.", percent(untrained.value, 1)));
     }
     let y = Axis::new("legal moves", Unit::Share);
     let panel = Plane { heading: String::new(), x: tokens_axis(), y, marks, height: 250.0 };
-    Some(Drawing::one("Legal moves, by training tokens", subtitle.join(" "), alt.join("; "), Panel::Plane(panel)))
+    let drawing = Drawing::one("Legal moves, by training tokens", subtitle + ".", alt.join("; "), Panel::Plane(panel));
+    Some(drawing.note(notes.join(" ")))
 }

@@ -29,7 +29,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         format!("{} by their length, in steps of {}.", plural("kept game", corpus.kept), plural("ply", u64::from(bin)));
     let alt = format!("{} games have {mean:.1} plies on average, from {shortest} to {longest}", thousands(corpus.kept));
     let y = Axis::new("games", Unit::Count).include([0.0]);
-    let x = Axis::new("plies", Unit::Number);
+    let x = Axis::new("plies", Unit::Whole).include([0.0]);
     let panel = Plane { heading: String::new(), x, y, marks, height: 200.0 };
     Some(Drawing::one("Length of the kept games", subtitle, alt, Panel::Plane(panel)))
 }

@@ -22,7 +22,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let guessing = (VOCABULARY_SIZE as f64).ln();
 
     let mut whole = marks(&raw, &smooth, &validation, Labels::Short);
-    whole.push(Mark::Level { y: guessing, label: format!("guessing, ln {VOCABULARY_SIZE} = {guessing:.2}") });
+    whole.push(Mark::Level { y: guessing, label: format!("guessing,\u{a0}ln\u{a0}{VOCABULARY_SIZE}") });
     let y = || Axis::new("nats per token", Unit::Number);
     let mut panels = vec![plane("The whole training", y().include([0.0]), whole, tokens_axis())];
 
@@ -40,7 +40,8 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     }
     let mean =
         if window > 1 { format!(", mean of {} over the raw values", plural("step", window as u64)) } else { String::new() };
-    let mut subtitle = format!("Cross-entropy of the next token; lower is better. Blue: training{mean}.");
+    let mut subtitle =
+        format!("Cross-entropy of the next token; lower is better. Blue: training{mean}. Grey: guessing, {guessing:.2}.");
     if !validation.is_empty() {
         let tokens = validation_tokens(point);
         write!(subtitle, " Orange: validation, on the same {} each time.", plural("token", tokens)).expect("written to a string");

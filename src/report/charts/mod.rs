@@ -9,13 +9,18 @@ mod calibration;
 mod canvas;
 mod corpus;
 mod curves;
+mod device;
 mod drawing;
+#[cfg(test)]
+mod editor;
 mod failures;
 mod full_games;
 mod gates;
+mod labels;
 mod legality;
 mod lengths;
 mod loss;
+mod marks;
 mod openings;
 mod overlap;
 mod overlay;
@@ -28,6 +33,7 @@ mod puzzles;
 mod rules;
 mod scale;
 mod sheet;
+mod spans;
 mod speed;
 mod squares;
 mod style;
@@ -102,6 +108,7 @@ pub(crate) const CHARTS: &[Chart] = &[
     Chart { name: "probe-by-square", table: "probe", section: Section::Board, draw: probe::by_square },
     Chart { name: "loss", table: "training", section: Section::Trained, draw: loss::draw },
     Chart { name: "speed", table: "speed", section: Section::Trained, draw: speed::draw },
+    Chart { name: "device", table: "speed", section: Section::Trained, draw: device::draw },
     Chart { name: "overfit", table: "gates", section: Section::Trained, draw: gates::draw },
     Chart { name: "corpus", table: "corpus", section: Section::Corpus, draw: corpus::draw },
     Chart { name: "lengths", table: "lengths", section: Section::Corpus, draw: lengths::draw },

@@ -1,6 +1,6 @@
 //! How the model opens, beside the games that it was trained on: how far it is from them, and move by move.
 
-use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::drawing::{Bars, Drawing, Panel, Row, Shape, Unit};
 use crate::chess::line;
 use crate::measure::score::Value;
 use crate::report::results::items::NextMove;
@@ -23,30 +23,37 @@ pub(crate) fn name(prefix: &str) -> String {
 pub(crate) fn distances(_: &Results, point: &Point) -> Option<Drawing> {
     let score = point.finals("openings").into_iter().next()?;
     let rows = |value: &str, show: fn(&Value) -> String| -> Vec<Row> {
-        score.parts(value).map(|part| Row::measured(ending(&name(&part.slice)), part, show(part))).collect()
+        let row = |part: &Value| {
+            let cells = vec![show(part), thousands(part.n)];
+            Row { cells, ..Row::measured(ending(&name(&part.slice)), part, "") }
+        };
+        score.parts(value).map(row).collect()
     };
-    let shares = rows("variation", |part| {
-        format!("{}, n = {}", percent_within(part.value, Some(part.low), Some(part.high)), thousands(part.n))
-    });
+    let shares = rows("variation", |part| percent_within(part.value, Some(part.low), Some(part.high)));
     let bits = rows("divergence", |part| number_within(part.value, Some(part.low), Some(part.high)));
-    let panels: Vec<_> = [("Total variation distance", shares), ("Jensen-Shannon divergence, in bits", bits)]
-        .into_iter()
-        .filter(|(_, rows)| !rows.is_empty())
-        .map(|(heading, rows)| Panel::Bars(Bars::new(heading, Shape::Bar, rows)))
-        .collect();
+    let panel = |(heading, name, unit, rows)| {
+        Panel::Bars(Bars { heads: vec!["distance", "games"], ..Bars::new(heading, Shape::Bar, rows).axis(name, unit) })
+    };
+    let panels: Vec<_> = [
+        ("Total variation distance", "moves that would have to change", Unit::Share, shares),
+        ("Jensen-Shannon divergence", "bits", Unit::Number, bits),
+    ]
+    .into_iter()
+    .filter(|(.., rows)| !rows.is_empty())
+    .map(panel)
+    .collect();
     let left_out = match score.score.counts.get("left_out").copied().unwrap_or(0) {
         0 => String::new(),
-        1 => " One beginning of too few games is left out.".to_owned(),
-        n => format!(" {n} beginnings of too few games are left out."),
+        1 => "One beginning of too few games is left out.".to_owned(),
+        n => format!("{n} beginnings of too few games are left out."),
     };
-    let subtitle = format!(
-        "How far the model's moves after a beginning are from those of the n training games that go on from there: the share of moves \
-         that would have to change, and the divergence of the two distributions. Whiskers: 95 % intervals.{left_out}"
-    );
+    let subtitle = "How far the model's moves after a beginning are from those of the training games that go on from there. \
+                    Whiskers and brackets: 95 % intervals."
+        .to_owned();
     let (least, most) = (extreme(score, f64::min)?, extreme(score, f64::max)?);
     let alt = format!("The total variation distance is from {} to {}", percent(least, 1), percent(most, 1));
     let title = "Openings: how far from the training games".to_owned();
-    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 1, panels })
+    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 1, panels }.note(left_out))
 }
 
 fn extreme(score: &Measured, of: fn(f64, f64) -> f64) -> Option<f64> {
@@ -64,23 +71,27 @@ pub(crate) fn moves(_: &Results, point: &Point) -> Option<Drawing> {
     let bounds = shown.iter().flat_map(|(_, rows)| rows).flat_map(|row| [row.value, row.interval.map_or(0.0, |(_, high)| high)]);
     let whole = bounds.filter(|bound| bound.is_finite()).fold(0.0, f64::max);
     let more = if all > shown.len() {
-        format!(" The first {} of {all} beginnings; the table has all.", shown.len())
+        format!("The first {} of {all} beginnings are shown; the table has all. ", shown.len())
     } else {
         String::new()
     };
-    let subtitle = format!(
-        "The likeliest moves after a beginning, among the legal ones. Bars, and the first number: the model. Upright marks, and the second \
-         number: the training games that go on from there, with 95 % intervals. One axis for all.{more}"
-    );
-    let alt =
-        shown.iter().filter_map(|(heading, rows)| Some(format!("{heading}: {} {}", rows.first()?.label, rows.first()?.text)));
+    let subtitle = "The likeliest legal moves after a beginning. Bar: the probability that the model gives. Upright mark: the \
+                    share of the training games that go on so, with its 95 % interval."
+        .to_owned();
+    let said =
+        |row: &Row| Some(format!("{} {} by the model and {} in the games", row.label, row.cells.first()?, row.cells.get(1)?));
+    let alt = shown.iter().filter_map(|(heading, rows)| Some(format!("{heading}: {}", said(rows.first()?)?)));
     let alt = alt.collect::<Vec<_>>().join("; ");
     let panels: Vec<_> = shown
         .into_iter()
-        .map(|(heading, rows)| Panel::Bars(Bars { whole: Some(whole), ..Bars::new(heading, Shape::Bar, rows) }))
+        .map(|(heading, rows)| {
+            let bars = Bars::new(heading, Shape::Bar, rows).axis("share of moves", Unit::Share);
+            Panel::Bars(Bars { whole: Some(whole), heads: vec!["model", "games"], ..bars })
+        })
         .collect();
     let title = "Openings: the model's moves, and those of the games".to_owned();
-    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 2, panels })
+    let note = format!("{more}One axis for all.");
+    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 2, panels }.note(note))
 }
 
 /// A long line by its end, which says where the game is.
@@ -100,13 +111,14 @@ fn panel(next: &[NextMove]) -> Option<(String, Vec<Row>)> {
     likeliest.sort_by(|a, b| b.probability.max(share(b)).total_cmp(&a.probability.max(share(a))));
     let rows = likeliest.into_iter().take(MOVES).filter_map(|one| {
         let played = wilson::share(one.games, games)?;
-        let text = format!("{} · {}", percent(one.probability, 1), percent(played.value, 1));
+        let cells = vec![percent(one.probability, 1), percent(played.value, 1)];
         let before = if one.prefix == "start" { "" } else { &one.prefix };
         let label = line::after(before, &one.uci);
         Some(Row {
             interval: Some((played.low, played.high)),
             beside: Some(played.value),
-            ..Row::new(label, one.probability, text)
+            cells,
+            ..Row::new(label, one.probability, "")
         })
     });
     let rows: Vec<Row> = rows.collect();

@@ -13,6 +13,8 @@ const WORTH_SHOWING: f64 = 0.002;
 const LEAST_GAMES: u64 = 20;
 const LEAST_SHARE: f64 = 0.01;
 const LEAST_PLIES: usize = 20;
+/// Curves that are nowhere further apart than this share lie on one another.
+const NEARLY_ONE: f64 = 0.03;
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let found = point.inspection.as_ref()?;
@@ -24,9 +26,15 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let mut marks = Vec::new();
     let mut said = Vec::new();
     // Without transpositions the two are one: the upper line must not hide the lower.
+    let apart = shown.iter().filter_map(|at| {
+        let [seen, same] = [at.seen, at.prefixes].map(|hits| known(found, hits, at.positions));
+        Some((seen?.value - same?.value).abs())
+    });
+    let are_one = apart.fold(0.0, f64::max) < NEARLY_ONE;
+    let upper = if are_one { Stroke::Dashed } else { Stroke::Strong };
     for (hue, stroke, name, hits) in [
         (Hue::Blue, Stroke::Strong, "position", (|at| at.seen) as fn(&AtPly) -> u64),
-        (Hue::Orange, Stroke::Thin, "same moves", |at| at.prefixes),
+        (Hue::Orange, upper, "same moves", |at| at.prefixes),
     ] {
         let samples: Vec<_> =
             shown.iter().filter_map(|at| Some((f64::from(at.ply), known(found, hits(at), at.positions)?))).collect();
@@ -42,15 +50,17 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         marks.push(Mark::Line { points, hue, stroke, label });
     }
     let subtitle = format!(
-        "Share of positions of validation games that occur in a training game. Blue: the position, at whatever ply and by whatever moves. \
-         Orange: the same moves from the start, which is all that a model without a board can have met. {}",
-        games_words(found, last)
+        "Share of positions of validation games that occur in a training game. Blue: by whatever moves; orange: by the same \
+         moves from the start.{}",
+        if are_one { " Here the two all but coincide." } else { "" }
     );
+    let note = format!("{} The same moves are all that a model without a board can have met.", games_words(found, last));
     let y = Axis::new("in training", Unit::Share).include([0.0, 1.0]);
-    let x = Axis::new("plies played", Unit::Number);
+    let x = Axis::new("plies played", Unit::Whole);
     let panel = Plane { heading: String::new(), x, y, marks, height: 230.0 };
     let alt = said.join("; ");
-    Some(Drawing::one("Validation positions already in training, by ply", subtitle, alt, Panel::Plane(panel)))
+    let title = "Validation positions already in training, by ply";
+    Some(Drawing::one(title, subtitle, alt, Panel::Plane(panel)).note(note))
 }
 
 fn games_words(found: &Inspection, last: &AtPly) -> String {

@@ -39,7 +39,7 @@ pub(crate) fn lengths(_: &Results, point: &Point) -> Option<Drawing> {
         let lengths: Lengths = score.own_games.iter().map(|game| (game.plies, 1)).collect();
         (format!("Its own games{}", at(score.temperature()).replace(" at ", ", ")), Hue::Blue, lengths)
     });
-    let real = point.corpus().map(|corpus| ("Real games that were kept".to_owned(), Hue::Faint, corpus.lengths));
+    let real = point.corpus().map(|corpus| ("Kept games of the corpus".to_owned(), Hue::Faint, corpus.lengths));
     let panels: Vec<(String, Hue, Lengths)> =
         own.chain(real).filter(|(.., lengths)| lengths.iter().any(|(_, games)| *games > 0)).collect();
     let longest = panels.iter().flat_map(|(.., lengths)| lengths).map(|(plies, _)| *plies).max()?;
@@ -57,17 +57,18 @@ pub(crate) fn lengths(_: &Results, point: &Point) -> Option<Drawing> {
         let mean = plies as f64 / games as f64;
         said.push(format!("{heading}: {mean:.1} plies on average"));
         let columns = Mark::Columns { bins: bins(&lengths, bin, games), hue };
-        let heading = format!("{heading}: {}", plural("game", games));
+        let heading = format!("{heading}: {}", thousands(games));
         drawn.push((heading, vec![columns, Mark::Upright { x: mean, label: format!("mean {mean:.1} plies") }]));
     }
     let y = shared_y(&drawn.iter().map(|(_, marks)| marks.as_slice()).collect::<Vec<_>>(), Unit::Share, &[0.0]);
     let panel = |(heading, marks)| {
-        let (x, y) = (Axis::new("plies", Unit::Number).range(x), Axis::new("", Unit::Share).range(y));
+        let (x, y) = (Axis::new("plies", Unit::Whole).range(x), Axis::new("", Unit::Share).range(y));
         Panel::Plane(Plane { heading, x, y, marks, height: 116.0 })
     };
     let panels = drawn.into_iter().map(panel).collect();
     let subtitle = format!(
-        "Shares of games by their length, in steps of {}; one axis for all. The model plays both sides without a mask; a game ends at its first illegal token.",
+        "Shares of games by their length, in steps of {}; one axis for all. The model plays both sides without a mask, and a \
+         game ends at its first illegal token.",
         plural("ply", u64::from(bin))
     );
     Some(Drawing { title: "How long games are".to_owned(), subtitle, alt: said.join("; "), columns: 1, panels })
@@ -110,10 +111,13 @@ pub(crate) fn ends(_: &Results, point: &Point) -> Option<Drawing> {
     let alt = alt.collect::<Vec<_>>().join("; ");
     let panels: Vec<_> = panels
         .into_iter()
-        .map(|(heading, rows)| Panel::Bars(Bars { whole: Some(whole), ..Bars::new(heading, Shape::Bar, rows) }))
+        .map(|(heading, rows)| {
+            let bars = Bars::new(heading, Shape::Bar, rows).axis("share of games", Unit::Share);
+            Panel::Bars(Bars { whole: Some(whole), ..bars })
+        })
         .collect();
-    let subtitle = "The model plays both sides without a mask. Blue: by the rules, by a token that ends the game, or at the limit of \
-                    length. Orange: by an illegal token, of this kind. Whiskers: 95 % intervals; the panels have one axis.";
+    let subtitle = "The model plays both sides without a mask. Blue: ended by the rules, by the model or at 250 plies; orange: by an \
+                    illegal token of this kind. Written: games, share and its 95 % interval (whiskers).";
     let title = "How its own games end".to_owned();
     (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.to_owned(), alt, columns: 1, panels })
 }

@@ -23,15 +23,18 @@ pub(crate) fn by_layer(_: &Results, point: &Point) -> Option<Drawing> {
         for (column, (_, squares)) in SQUARES.into_iter().enumerate() {
             let marks = std::mem::take(&mut columns[column][row]);
             let x = Axis::new("layer; 0 is the embedding", Unit::Whole);
-            let y = Axis::new("", Unit::Share).range(ranges[column]);
+            let y = Axis::new("squares told rightly", Unit::Share).range(ranges[column]);
             panels.push(Panel::Plane(Plane { heading: format!("{squares}, {frame}"), x, y, marks, height: 190.0 }));
         }
     }
     let n = score.value("accuracy")?.n;
-    let subtitle = format!(
-        "Share of squares whose content (empty, or one of 12 pieces) a linear probe of the model's state tells rightly, on {} of \
-         validation games. Random: the same probe of untrained weights. Majority: the most frequent content of the square, by \
-         side to move. Pieces are told apart by colour, or by whose turn it is. Bands: 95 % intervals.",
+    let subtitle =
+        "Share of squares whose content (empty, or one of 12 pieces) a linear probe of the model's state tells rightly. \
+                    Random: of untrained weights. Majority: always the most frequent content."
+            .to_owned();
+    let note = format!(
+        "{} of validation games; bands: 95 % intervals. Pieces are told apart by colour, or by whose turn it is. The majority is \
+         that of the square, by side to move.",
         plural("position", n)
     );
     let shown = |name: &str| score.value(name).map_or_else(|| "–".to_owned(), |value| percent(value.value, 1));
@@ -41,7 +44,8 @@ pub(crate) fn by_layer(_: &Results, point: &Point) -> Option<Drawing> {
         shown("random.accuracy"),
         shown("majority.accuracy")
     );
-    Some(Drawing { title: "What the states tell of the board, by layer".to_owned(), subtitle, alt, columns: 2, panels })
+    let title = "What the states tell of the board, by layer".to_owned();
+    Some(Drawing { title, subtitle, alt, columns: 2, panels }.note(note))
 }
 
 /// Two lines with their bands, and the majority.
@@ -88,12 +92,11 @@ pub(crate) fn by_square(_: &Results, point: &Point) -> Option<Drawing> {
             Panel::Board(Board { heading, shares: Box::new(*shares), range })
         })
         .collect();
-    let subtitle = format!(
-        "In how many of 100 positions a linear probe of the model's state tells what stands on the square: nothing, or which \
-         piece of which colour. Each model at its best layer, on {} of validation games; the deeper the blue, the more \
-         often, on one scale for both.",
-        plural("position", n)
-    );
+    let subtitle =
+        "In how many of 100 positions a linear probe of the model's state tells what stands on the square: nothing, or \
+                    which piece of which colour. The deeper the blue, the more often."
+            .to_owned();
+    let note = format!("Each model at its best layer, on {} of validation games; one scale for both.", plural("position", n));
     let alt = format!(
         "Squares are told rightly in {} to {} of positions; over all, {} by the trained model and {} by random weights",
         percent(range.0, 0),
@@ -101,5 +104,6 @@ pub(crate) fn by_square(_: &Results, point: &Point) -> Option<Drawing> {
         percent(boards[0].2.value, 1),
         percent(boards[1].2.value, 1)
     );
-    Some(Drawing { title: "What the states tell of the board, by square".to_owned(), subtitle, alt, columns: 2, panels })
+    let title = "What the states tell of the board, by square".to_owned();
+    Some(Drawing { title, subtitle, alt, columns: 2, panels }.note(note))
 }

@@ -1,6 +1,6 @@
 //! The four rules that need more than the geometry of a piece, side by side on one axis.
 
-use super::curves::{Sample, figure, ring_words, samples, together, tokens_axis};
+use super::curves::{Sample, figure, measured_at, samples, share_label, together, tokens_axis};
 use super::drawing::{Axis, Bars, Drawing, Mark, Panel, Plane, Row, Shape, Stroke, Unit};
 use super::plane::shared_y;
 use super::style::Hue;
@@ -15,8 +15,7 @@ pub(crate) const ASPECTS: [(&str, &str, Hue, Stroke); 3] = [
     ("human", "played", Hue::Orange, Stroke::Strong),
 ];
 
-const WHERE: &str =
-    "Positions where the move played is a castling, en passant or a promotion, or its side stood in check; one axis for all.";
+const WHERE: &str = "Positions where the move played is of this kind, or its side stands in check.";
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("rules");
@@ -36,10 +35,12 @@ fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
             shown.retain(|sample| !hidden || sample.tokens > 0.0);
             let Some(end) = shown.last() else { continue };
             n = n.max(end.n);
-            let end = last.and_then(|score| score.value(&name)).map_or(end.value, |value| value.value);
+            let (end, of) = last.and_then(|score| score.value(&name)).map_or((end.value, end.n), |value| (value.value, value.n));
             marks.extend(band(&shown, hue));
             let points = shown.iter().map(|sample| (sample.tokens, sample.value)).collect();
-            let label = format!("{label} {}", percent(end, 1));
+            // A mass is a mean, and no count.
+            let end = if aspect == "mass" { percent(end, 1) } else { share_label(end, of) };
+            let label = format!("{label} {end}");
             let figure = last.map(|score| figure(score, &name, hue, label.clone())).unwrap_or_default();
             marks.push(Mark::Line { points, hue, stroke, label: if figure.is_empty() { label } else { String::new() } });
             marks.extend(figure);
@@ -60,19 +61,21 @@ fn curves(scores: &[&Measured], last: Option<&Measured>) -> Option<Drawing> {
     if panels.is_empty() {
         return None;
     }
-    let mut subtitle = vec![format!(
-        "{WHERE} Legal: the model's first choice is. Played: it is the move played. Mass: of probability, on all legal moves. \
-         Snapshots of up to {} a rule; bands: 95 % intervals.",
-        plural("position", n)
-    )];
+    let stars = if last.is_some() { "; stars: the final figures" } else { "" };
+    let subtitle = format!(
+        "{WHERE} Legal, played: what the model's first choice is. Mass: of probability, on all legal moves. Bands: 95 % \
+         intervals{stars}."
+    );
+    let mut notes = vec![format!("Snapshots of up to {} a rule; one axis for all.", plural("position", n))];
     if let Some((score, value)) = last.and_then(|score| Some((score, score.score.values.first()?))) {
-        let of = format!("of up to {}", plural("position", value.n));
-        subtitle.push(ring_words(score, "Rings and labels: the final figures", &of));
+        let at = measured_at(score);
+        notes.push(format!("{}, on up to {} a rule.", at.trim_end_matches('.'), plural("position", value.n)));
     }
     if hidden {
-        subtitle.push("The untrained model is not drawn.".to_owned());
+        notes.push("The untrained model is not drawn.".to_owned());
     }
-    Some(Drawing { title: "Four rules, by training tokens".to_owned(), subtitle: subtitle.join(" "), alt, columns: 2, panels })
+    let title = "Four rules, by training tokens".to_owned();
+    Some(Drawing { title, subtitle, alt, columns: 2, panels }.note(notes.join(" ")))
 }
 
 /// Bands of the two hues only: the third line is there to compare with.
@@ -85,7 +88,7 @@ fn said(heading: &str, marks: &[Mark]) -> String {
     let labels: Vec<_> = marks
         .iter()
         .filter_map(|mark| match mark {
-            Mark::Line { label, .. } | Mark::Ring { label, .. } if !label.is_empty() => Some(label.as_str()),
+            Mark::Line { label, .. } | Mark::Star { label, .. } if !label.is_empty() => Some(label.as_str()),
             _ => None,
         })
         .collect();
@@ -106,14 +109,13 @@ fn figures(score: &Measured) -> Option<Drawing> {
                     Some(Row::measured(label, value, percent_within(value.value, Some(value.low), Some(value.high))))
                 })
                 .collect();
-            (!rows.is_empty()).then(|| Panel::Bars(Bars { whole: Some(1.0), ..Bars::new(heading, Shape::Bar, rows) }))
+            let bars = Bars::new(heading, Shape::Bar, rows).axis("share of positions", Unit::Share);
+            let is_some = !bars.rows.is_empty();
+            is_some.then_some(Panel::Bars(Bars { whole: Some(1.0), ..bars }))
         })
         .collect();
     let n = score.score.values.iter().map(|value| value.n).max()?;
-    let subtitle = format!(
-        "{WHERE} Up to {} a rule. Bars begin at 0 % and would end at 100 %; whiskers: 95 % intervals.",
-        plural("position", n)
-    );
+    let subtitle = format!("{WHERE} Up to {} a rule. Whiskers and brackets: 95 % intervals.", plural("position", n));
     let alt = "The final figures by rule".to_owned();
     (!panels.is_empty()).then(|| Drawing { title: "Four rules".to_owned(), subtitle, alt, columns: 1, panels })
 }

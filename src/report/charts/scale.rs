@@ -1,7 +1,7 @@
 //! Ranges and ticks of an axis: round steps, and as many digits as the step has.
 
 use super::drawing::{Axis, Unit};
-use crate::text::{si, significant};
+use crate::text::{duration, si, significant, thousands};
 
 /// The range that shows `values`, which may be none, equal, or not finite.
 pub(crate) fn range(axis: &Axis, values: impl IntoIterator<Item = f64>, pad: f64) -> (f64, f64) {
@@ -41,6 +41,29 @@ fn widened((low, high): (f64, f64)) -> (f64, f64) {
     (low - half, high + half)
 }
 
+/// The ticks of an axis within a range: those that it names, or at most `most` round ones.
+pub(crate) fn ticks_of(axis: &Axis, range: (f64, f64), most: usize) -> Vec<(f64, String)> {
+    if axis.ticks.is_empty() {
+        return ticks(range, axis.unit, most);
+    }
+    let mut named: Vec<f64> = axis.ticks.iter().copied().filter(|tick| (range.0..=range.1).contains(tick)).collect();
+    named.sort_by(f64::total_cmp);
+    named.dedup();
+    // As many decimals as the one that has most of them.
+    let is_told = |decimals: i32| {
+        let times = 10_f64.powi(decimals);
+        named.iter().all(|tick| (tick * times - (tick * times).round()).abs() < 1e-6)
+    };
+    let decimals = (i32::from(axis.unit == Unit::Number)..6).find(|decimals| is_told(*decimals)).unwrap_or(6);
+    named.into_iter().map(|tick| (tick, label(tick, 10_f64.powi(-decimals), axis.unit))).collect()
+}
+
+/// Steps of time that people read, in seconds: up to a day.
+const TIMES: [f64; 20] = [
+    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 10_800.0, 14_400.0, 21_600.0,
+    28_800.0, 43_200.0, 86_400.0,
+];
+
 /// At most `most` round values within the range, in order, with their labels.
 pub(crate) fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, String)> {
     let rough = (high - low) / most.max(1) as f64;
@@ -48,10 +71,20 @@ pub(crate) fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f6
         return Vec::new();
     }
     let power = 10_f64.powf(rough.log10().floor());
-    // A quarter reads well of large counts only, which are written with all their digits.
-    let steps: &[f64] = if unit == Unit::Count { &[1.0, 2.0, 2.5, 5.0, 10.0] } else { &[1.0, 2.0, 5.0, 10.0] };
+    // A quarter reads well of large counts, which are written with all their digits, and of a whole.
+    let quarters = unit == Unit::Count || (unit == Unit::Share && power >= 0.1);
+    let steps: &[f64] = if quarters { &[1.0, 2.0, 2.5, 5.0, 10.0] } else { &[1.0, 2.0, 5.0, 10.0] };
+    // One tick more than asked for is better than half of them.
+    let rough = rough * 0.9;
     let step = steps.iter().map(|unit| unit * power).find(|&step| step >= rough * 0.999).unwrap_or(power * 10.0);
-    let step = if unit == Unit::Whole { step.max(1.0) } else { step };
+    let step = match unit {
+        Unit::Whole => step.max(1.0),
+        Unit::Seconds if (1.0..=TIMES[TIMES.len() - 1]).contains(&rough) => {
+            TIMES.into_iter().find(|&time| time >= rough * 0.999).unwrap_or(step)
+        }
+        Unit::Seconds if rough > 1.0 => (rough / 86_400.0).ceil() * 86_400.0,
+        _ => step,
+    };
     let first = (low / step - 1e-9).ceil();
     (0..=most + 1)
         .map(|i| (first + i as f64) * step)
@@ -66,8 +99,12 @@ fn label(tick: f64, step: f64, unit: Unit) -> String {
     let text = match unit {
         Unit::Share => format!("{:.*} %", decimals(step * 100.0), tick * 100.0),
         Unit::Count => return si(tick),
+        Unit::Seconds if tick == 0.0 => return "0".to_owned(),
+        Unit::Seconds if tick < 60.0 => format!("{tick:.*} s", decimals(step)),
+        Unit::Seconds => return duration(tick),
         Unit::Number | Unit::Whole if tick.abs() >= 1e5 => return si(tick),
         Unit::Number | Unit::Whole if step < 1e-6 => return significant(tick, 3),
+        Unit::Number | Unit::Whole if tick >= 999.5 && step >= 1.0 => return thousands(tick.round() as u64),
         Unit::Number | Unit::Whole => format!("{tick:.*}", decimals(step)),
     };
     text.replace('-', "−")
@@ -84,7 +121,22 @@ mod tests {
         assert_eq!(labels((0.951, 0.981), Unit::Share, 4), ["96 %", "97 %", "98 %"]);
         assert_eq!(labels((1.42, 1.61), Unit::Number, 4), ["1.45", "1.50", "1.55", "1.60"]);
         assert_eq!(labels((0.0, 3.0), Unit::Whole, 8), ["0", "1", "2", "3"]);
+        assert_eq!(labels((0.0, 8.05), Unit::Number, 4), ["0", "2", "4", "6", "8"]);
+        assert_eq!(labels((0.0, 1.0), Unit::Share, 4), ["0 %", "25 %", "50 %", "75 %", "100 %"]);
+        assert_eq!(labels((0.0, 148.0), Unit::Seconds, 5), ["0", "30 s", "1 min", "1 min 30 s", "2 min"]);
+        assert_eq!(labels((0.0, 3.0), Unit::Seconds, 4), ["0", "1 s", "2 s", "3 s"]);
+        assert_eq!(labels((0.0, 2_000.0), Unit::Whole, 4), ["0", "500", "1,000", "1,500", "2,000"]);
         assert_eq!(labels((-2.0, 2.0), Unit::Number, 4), ["−2", "−1", "0", "1", "2"]);
+    }
+
+    #[test]
+    fn ticks_that_are_named_stand_there_and_nowhere_else_with_as_many_decimals_as_they_need() {
+        let named = |values: &[f64]| {
+            let axis = Axis::new("temperature", Unit::Number).ticks(values.iter().copied());
+            ticks_of(&axis, (0.0, 1.2), 1).into_iter().map(|(_, label)| label).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&[1.0, 0.6]), ["0.6", "1.0"]);
+        assert_eq!(named(&[0.29, 0.7, 0.7, 2.0]), ["0.29", "0.70"], "each once, and only what is shown");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::bars::{self, Rooms};
 use super::canvas::{self, Anchor, Canvas};
 use super::drawing::{Bars, Drawing, Panel, Plane};
 use super::plane::{self, Margins};
-use super::squares;
-use super::style::{Hue, LEADING, TEXT, TITLE, Weight, wrap};
+use super::style::{Hue, LEADING, TEXT, TICK, TITLE, Weight, wrap};
+use super::{spans, squares};
 
 /// At a desk, and on a telephone.
 pub(crate) const WIDE: f64 = 680.0;
@@ -24,7 +24,9 @@ pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
     let layout = Layout::of(drawing, columns, panel_width);
     let rows = layout.rows(drawing, columns, panel_width);
     let head = 11.0 + title.len() as f64 * TITLE * LEADING + subtitle.len() as f64 * TEXT * LEADING + 14.0;
-    let height = (head + rows.iter().map(|row| row + 14.0).sum::<f64>() + 4.0).ceil();
+    let notes = notes(drawing, inner);
+    let foot = if notes.is_empty() { 4.0 } else { notes.len() as f64 * TICK * LEADING + 10.0 };
+    let height = (head + rows.iter().map(|row| row + 14.0).sum::<f64>() + foot).ceil();
 
     let mut svg = String::new();
     let canvas = Canvas::new(&mut svg, width, height);
@@ -39,7 +41,8 @@ pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
         }
     }
     let mut top = head;
-    for (panels, row_height) in drawing.panels.chunks(columns).zip(rows) {
+    let drawn = drawn(drawing);
+    for (at, (panels, row_height)) in drawn.chunks(columns).zip(rows).enumerate() {
         let row = of_row(panels, panel_width);
         for (i, panel) in panels.iter().enumerate() {
             let corner = (MARGIN + i as f64 * (panel_width + GUTTER), top);
@@ -48,14 +51,43 @@ pub(crate) fn svg(drawing: &Drawing, width: f64) -> String {
                     let margins = layout.margins(plane, panel_width).in_row(row);
                     plane::draw(plane, &canvas, corner, panel_width, margins);
                 }
-                Panel::Bars(bars) => bars::draw(bars, &canvas, corner, panel_width, layout.rooms),
+                Panel::Bars(bars) => {
+                    let has_axis = shows_axis(drawn, columns, at * columns + i);
+                    bars::draw(bars, &canvas, corner, panel_width, &layout.rooms, has_axis);
+                }
                 Panel::Board(board) => squares::draw(board, &canvas, corner, panel_width),
+                Panel::Spans(spans) => spans::draw(spans, &canvas, corner, panel_width),
+                Panel::Note(_) => (),
             }
         }
         top += row_height + 14.0;
     }
+    for (i, line) in notes.iter().enumerate() {
+        let baseline = top + TICK + i as f64 * TICK * LEADING;
+        canvas.text((MARGIN, baseline), Anchor::Start, TICK, Weight::Regular, Hue::Soft, line);
+    }
     canvas.finish();
     canvas::dress(&svg, width, height, &format!("{}. {}", drawing.title, drawing.alt))
+}
+
+/// The panels without the small print.
+fn drawn(drawing: &Drawing) -> &[Panel] {
+    let notes = drawing.panels.iter().rev().take_while(|panel| matches!(panel, Panel::Note(_))).count();
+    &drawing.panels[..drawing.panels.len() - notes]
+}
+
+/// The small print, in lines.
+fn notes(drawing: &Drawing, width: f64) -> Vec<String> {
+    let text = |panel: &Panel| if let Panel::Note(text) = panel { wrap(text, TICK, Weight::Regular, width) } else { Vec::new() };
+    drawing.panels.iter().flat_map(text).collect()
+}
+
+/// Of panels of rows that have one axis, the lowest in its column shows it.
+fn shows_axis(panels: &[Panel], columns: usize, at: usize) -> bool {
+    match (&panels[at], panels.get(at + columns)) {
+        (Panel::Bars(own), Some(Panel::Bars(below))) => !bars::same_axis(own, below),
+        _ => true,
+    }
 }
 
 /// What the panels of a chart share, so that their plots and bars stand in line.
@@ -73,8 +105,10 @@ impl Layout {
             drawing.panels.iter().filter_map(|panel| if let Panel::Bars(bars) = panel { Some(bars) } else { None }).collect();
         let one_x = planes.windows(2).all(|pair| pair[0].x.range.is_some() && pair[0].x.range == pair[1].x.range);
         // On a telephone, panels lie below each other, and each takes the width that it can.
-        let shared = (columns > 1 || one_x)
-            .then(|| planes.iter().map(|plane| Margins::of(plane, panel_width)).fold(Margins::default(), Margins::most));
+        let shared = (columns > 1 || one_x).then(|| {
+            let all = planes.iter().map(|plane| Margins::of(plane, panel_width)).fold(Margins::default(), Margins::most);
+            planes.iter().fold(all, |all, plane| all.checked(plane, panel_width))
+        });
         Self { shared, rooms: Rooms::of(&bars, panel_width) }
     }
 
@@ -84,16 +118,19 @@ impl Layout {
 
     /// The heights of the rows of panels.
     fn rows(&self, drawing: &Drawing, columns: usize, panel_width: f64) -> Vec<f64> {
-        let height = |panel: &Panel, row: Margins| match panel {
+        let drawn = drawn(drawing);
+        let height = |at: usize, row: Margins| match &drawn[at] {
             Panel::Plane(plane) => plane::height(plane, row),
-            Panel::Bars(bars) => bars::height(bars, panel_width, self.rooms),
+            Panel::Bars(bars) => bars::height(bars, panel_width, &self.rooms, shows_axis(drawn, columns, at)),
             Panel::Board(_) => squares::height(panel_width),
+            Panel::Spans(spans) => spans::height(spans, panel_width),
+            Panel::Note(_) => 0.0,
         };
-        let row = |panels: &[Panel]| {
+        let row = |(at, panels): (usize, &[Panel])| {
             let above = of_row(panels, panel_width);
-            panels.iter().map(|panel| height(panel, above)).fold(0.0, f64::max)
+            (0..panels.len()).map(|i| height(at * columns + i, above)).fold(0.0, f64::max)
         };
-        drawing.panels.chunks(columns).map(row).collect()
+        drawn.chunks(columns).enumerate().map(row).collect()
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let y = Axis::new("MFU", Unit::Share).include([0.0, 1.0]);
         let label = format!("median {}", percent(median * share, 1));
         panels.push(panel("Share of the measured matmul rate", y, used, (median * share, label)));
-        subtitle += " MFU: the floating-point operations that the training needs, as a share of those of a large matrix product on this device.";
+        subtitle += " MFU: the operations that the training needs, of those of a large matrix product on this device.";
         write!(alt, ", which is an MFU of {}", percent(median * share, 1)).expect("written to a string");
     }
     let columns = panels.len();
@@ -39,10 +39,10 @@ fn matmul_share(training: &Training) -> Option<f64> {
 fn panel(heading: &str, y: Axis, points: Vec<(f64, f64)>, (median, label): (f64, String)) -> Panel {
     let marks =
         vec![Mark::Line { points, hue: Hue::Blue, stroke: Stroke::Thin, label: String::new() }, Mark::Level { y: median, label }];
-    Panel::Plane(Plane { heading: heading.to_owned(), x: Axis::new("step", Unit::Count), y, marks, height: 150.0 })
+    Panel::Plane(Plane { heading: heading.to_owned(), x: Axis::new("step", Unit::Whole).include([0.0]), y, marks, height: 150.0 })
 }
 
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<_> = values.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

@@ -96,10 +96,19 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     units * size / f64::from(face.units_per_em())
 }
 
-/// `text` in lines of at most `most` pixels; a word that is wider is cut with an ellipsis.
+/// `text` in lines of at most `most` pixels; a word that is wider is cut with an ellipsis. A number stays with its sign: `95 %`
+/// and `T = 1.0` are one word each.
 pub(crate) fn wrap(text: &str, size: f64, weight: Weight, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        let is_glued = word.starts_with('%') || word == "=" || words.last().is_some_and(|last| last.ends_with(" ="));
+        match words.last_mut() {
+            Some(last) if is_glued => *last = format!("{last} {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    for word in &words {
         if let Some(line) = lines.last_mut()
             && width(&format!("{line} {word}"), size, weight) <= most
         {
@@ -201,6 +210,17 @@ mod tests {
         let face = Face::parse(notosans::REGULAR_TTF, 0).expect("a font");
         for sign in "–−×·±≥≤½%[],…²σ∞".chars() {
             assert!(face.glyph_index(sign).is_some(), "`{sign}`");
+        }
+    }
+
+    #[test]
+    fn a_number_is_never_torn_from_its_sign() {
+        for most in 20..200 {
+            let lines = wrap("guessing, ln\u{a0}1971; 95 % [9, 99] at T = 1.0, n = 5", TICK, Weight::Regular, f64::from(most));
+            for line in &lines {
+                let torn = ["%", "=", "1971"].iter().any(|begin| line.starts_with(begin)) || line.ends_with('=');
+                assert!(!torn, "{most}: {lines:?}");
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! How long games stay without an illegal token: along validation games, and in the model's own.
 
+use std::fmt::Write as _;
+
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
 use super::own_games::hottest_and_coolest;
 use super::style::Hue;
@@ -17,43 +19,65 @@ const MOST_POINTS: u32 = 50;
 const FEWEST: usize = 5;
 
 pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+    let drawn = |score| (score, until_none(curve(score)));
+    let human: Vec<_> = point.finals("dense").into_iter().take(1).map(drawn).collect();
+    let own: Vec<_> = hottest_and_coolest(point).into_iter().map(drawn).collect();
+    let last = human.iter().chain(&own).filter_map(|(_, curve)| Some(curve.last()?.0)).max()?;
     let mut panels = Vec::new();
     let mut said = Vec::new();
-    if let Some(score) = point.finals("dense").into_iter().next() {
-        let curve = curve(score);
-        if let Some((plies, last)) = curve.last() {
-            let label = percent(last.value, 1);
-            said.push(format!("along validation games{}, {label} are left after {plies} plies", at(score.temperature())));
-            panels.push(panel("Along validation games", marks(&curve, Hue::Blue, label)));
+    for (heading, words, scores) in
+        [("Along validation games", "along validation games", &human), ("In its own games", "of its own games", &own)]
+    {
+        let mut all = Vec::new();
+        for ((score, curve), hue) in scores.iter().zip([Hue::Blue, Hue::Orange]) {
+            let (Some(t), Some((plies, end))) = (score.temperature(), curve.last()) else { continue };
+            all.extend(marks(curve, hue, format!("T = {}: {}", temperature(t), label(curve))));
+            said.push(format!("{words}{}, {} are left after {plies} plies", at(Some(t)), percent(end.value, 1)));
+        }
+        if !all.is_empty() {
+            panels.push(panel(heading, all, last));
         }
     }
-    let own: Vec<_> = hottest_and_coolest(point).into_iter().map(|score| (score, curve(score))).collect();
-    let mut all = Vec::new();
-    for ((score, curve), hue) in own.iter().zip([Hue::Blue, Hue::Orange]) {
-        let (Some(t), Some((plies, last))) = (score.temperature(), curve.last()) else { continue };
-        let label = format!("T = {}: {}", temperature(t), percent(last.value, 1));
-        said.push(format!("of its own games{}, {} are left after {plies} plies", at(Some(t)), percent(last.value, 1)));
-        all.extend(marks(curve, hue, label));
-    }
-    if !all.is_empty() {
-        panels.push(panel("In its own games", all));
-    }
-    let games = |score: &Measured| plural("game", score.own_games.len() as u64);
-    let own = own.first().map_or_else(String::new, |(score, _)| format!(" Its own games: {} at each temperature.", games(score)));
-    let human = point.finals("dense").first().map_or_else(String::new, |score| {
-        let games = score.score.counts.get("games").map_or_else(|| "games".to_owned(), |games| plural("game", *games));
-        format!(
-            " Validation games: at each ply of {games} a token is sampled{}, and the game goes on as it was played.",
-            at(score.temperature())
-        )
-    });
-    let subtitle = format!(
-        "Share of games still without an illegal token after so many plies (Kaplan-Meier: games that end are not counted from there on); \
-         bands: 95 % intervals.{human}{own}"
-    );
     let columns = panels.len();
     let title = "How long games stay legal".to_owned();
-    (!panels.is_empty()).then(|| Drawing { title, subtitle, alt: said.join("; "), columns, panels })
+    let subtitle =
+        "Share of games that are still without an illegal token after so many plies; bands: 95 % intervals.".to_owned();
+    let drawing = Drawing { title, subtitle, alt: said.join("; "), columns, panels };
+    (!drawing.panels.is_empty()).then(|| drawing.note(note(&human, &own)))
+}
+
+/// Where no game is left there is nothing more to draw.
+fn until_none(mut curve: Vec<(u32, Estimate)>) -> Vec<(u32, Estimate)> {
+    if let Some(none) = curve.iter().position(|(_, share)| share.value <= 0.0) {
+        curve.truncate(none + 1);
+    }
+    curve
+}
+
+/// When half of the games are lost, or what is left of them.
+fn label(curve: &[(u32, Estimate)]) -> String {
+    match (curve.iter().find(|(_, share)| share.value <= 0.5), curve.last()) {
+        (Some((plies, _)), _) => format!("half by ply\u{a0}{plies}"),
+        (None, Some((plies, end))) => format!("{} after ply\u{a0}{plies}", percent(end.value, 1)),
+        (None, None) => String::new(),
+    }
+}
+
+type Curve<'a> = (&'a Measured, Vec<(u32, Estimate)>);
+
+fn note(human: &[Curve], own: &[Curve]) -> String {
+    let mut note = "Kaplan-Meier: games that end are not counted from there on.".to_owned();
+    if let Some((score, _)) = human.first() {
+        let games = score.score.counts.get("games").map_or_else(|| "games".to_owned(), |games| plural("game", *games));
+        let at = at(score.temperature());
+        write!(note, " Validation games: at each ply of {games} a token is sampled{at}, and the game goes on as it was played.")
+            .expect("written to a string");
+    }
+    if let Some((score, _)) = own.first() {
+        let games = plural("game", score.own_games.len() as u64);
+        write!(note, " Its own games: {games} at each temperature.").expect("written to a string");
+    }
+    note
 }
 
 /// Plies, and the share of games that is without an illegal token after them.
@@ -107,8 +131,9 @@ fn marks(curve: &[(u32, Estimate)], hue: Hue, label: String) -> Vec<Mark> {
     marks
 }
 
-fn panel(heading: &str, marks: Vec<Mark>) -> Panel {
-    let x = Axis::new("plies", Unit::Number).include([0.0]);
-    let y = Axis::new("", Unit::Share).range((0.0, 1.0));
+/// One x axis for all: the panels can be held against each other.
+fn panel(heading: &str, marks: Vec<Mark>, last: u32) -> Panel {
+    let x = Axis::new("plies", Unit::Whole).range((0.0, f64::from(last.max(1))));
+    let y = Axis::new("games without an illegal token", Unit::Share).range((0.0, 1.0));
     Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 200.0 })
 }

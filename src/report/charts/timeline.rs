@@ -1,44 +1,134 @@
-//! Where the time went: one row a stage, evaluations gathered by metric.
+//! Where the time went: one row a stage, evaluations gathered by metric, from the start of each node to its end.
 
-use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::drawing::{Axis, Bars, Drawing, Panel, Row, Shape, SpanRow, Spans, Unit};
 use super::style::Hue;
 use crate::report::results::{Outcome, Results, State};
 use crate::text::{duration, plural};
 
-struct Group {
+struct Group<'a> {
     label: String,
-    nodes: u64,
-    seconds: f64,
-    made: u64,
-    kept: u64,
-    broken: Vec<State>,
+    nodes: Vec<&'a Outcome>,
 }
 
 pub(crate) fn draw(results: &Results) -> Option<Drawing> {
     let mut groups: Vec<Group> = Vec::new();
     for outcome in &results.nodes {
         let label = label(outcome);
-        let at = groups.iter().position(|group| group.label == label).unwrap_or_else(|| {
-            groups.push(Group { label, nodes: 0, seconds: 0.0, made: 0, kept: 0, broken: Vec::new() });
-            groups.len() - 1
-        });
-        let group = &mut groups[at];
-        group.nodes += 1;
-        match outcome.state {
-            State::Made => group.made += 1,
-            State::Kept => group.kept += 1,
-            state => group.broken.push(state),
+        match groups.iter_mut().find(|group| group.label == label) {
+            Some(group) => group.nodes.push(outcome),
+            None => groups.push(Group { label, nodes: vec![outcome] }),
         }
-        // What was kept is shown by what it once took.
-        group.seconds += spent(outcome);
     }
-    let total: f64 = groups.iter().map(|group| group.seconds).sum();
-    let rows: Vec<_> = groups.iter().map(row).collect();
-    let subtitle = "Seconds of work by stage. Blue: made in this run. Grey: kept from before, shown by what it took then. \
-                    Orange: failed, refused or skipped.";
+    let total: f64 = results.nodes.iter().map(spent).sum();
+    if total <= 0.0 {
+        return None;
+    }
+    let title = "Where the time went";
     let alt = format!("{} took {} in all", plural("node", results.nodes.len() as u64), duration(total));
-    let panel = Bars::new("", Shape::Bar, rows);
-    (total > 0.0).then(|| Drawing::one("Where the time went", subtitle.to_owned(), alt, Panel::Bars(panel)))
+    let made = results.nodes.iter().filter(|outcome| outcome.state != State::Kept);
+    let (mut made, kept) = (made.peekable(), kept(&groups));
+    if made.peek().is_none() {
+        let subtitle = format!("Nothing was made in this run: {kept}");
+        return Some(Drawing { title: title.to_owned(), subtitle, alt, columns: 1, panels: Vec::new() });
+    }
+    if made.all(|outcome| outcome.spans.is_empty()) {
+        return Some(by_seconds(title, &groups, alt));
+    }
+    let rows: Vec<_> = groups.iter().filter(|group| !group.is_kept()).map(Group::row).collect();
+    let subtitle = "When each stage was at work, and for how long. Bar: from the start of a node to its end; a thin upright line is a node \
+                    that is too short for a bar.";
+    let broken = results.nodes.iter().any(|outcome| hue(outcome) == Hue::Orange);
+    let broken = if broken { "Orange: failed, refused or skipped. " } else { "" };
+    let note = if kept.is_empty() { broken.to_owned() } else { format!("{broken}{kept}") };
+    let spans = Spans { rows, axis: Axis::new("since the run began", Unit::Seconds).include([0.0]) };
+    Some(Drawing::one(title, subtitle.to_owned(), alt, Panel::Spans(spans)).note(note.trim_end()))
+}
+
+/// What was kept from earlier runs, in words; empty for nothing.
+fn kept(groups: &[Group]) -> String {
+    let of: Vec<&Group> = groups.iter().filter(|group| group.of(State::Kept) > 0).collect();
+    if of.is_empty() {
+        return String::new();
+    }
+    let nodes: usize = of.iter().map(|group| group.of(State::Kept)).sum();
+    let kept = of.iter().flat_map(|group| &group.nodes).filter(|node| node.state == State::Kept);
+    let seconds: f64 = kept.map(|node| spent(node)).sum();
+    let names: Vec<_> = of.iter().map(|group| group.label.as_str()).collect();
+    let verb = if nodes == 1 { "was" } else { "were" };
+    format!(
+        "{} {verb} kept from before ({}); making took {} then.",
+        plural("node", nodes as u64),
+        names.join(", "),
+        duration(seconds)
+    )
+}
+
+/// Without times of day: how long each took.
+fn by_seconds(title: &str, groups: &[Group], alt: String) -> Drawing {
+    let rows = groups.iter().map(|group| {
+        let hue = if group.is_kept() { Hue::Faint } else { group.hue() };
+        Row { hue, ..Row::new(group.name(), group.seconds(), group.text()) }
+    });
+    let subtitle = "Time of work by stage. Blue: made in this run. Grey: kept from before, shown by what it took then. Orange: failed, \
+                    refused or skipped.";
+    let panel = Bars::new("", Shape::Bar, rows.collect()).axis("", Unit::Seconds);
+    Drawing::one(title, subtitle.to_owned(), alt, Panel::Bars(panel))
+}
+
+fn hue(outcome: &Outcome) -> Hue {
+    match outcome.state {
+        State::Failed | State::Refused | State::Skipped => Hue::Orange,
+        State::Kept | State::Made | State::Pending => Hue::Blue,
+    }
+}
+
+impl Group<'_> {
+    fn of(&self, state: State) -> usize {
+        self.nodes.iter().filter(|node| node.state == state).count()
+    }
+
+    fn is_kept(&self) -> bool {
+        self.of(State::Kept) == self.nodes.len()
+    }
+
+    fn name(&self) -> String {
+        if self.nodes.len() > 1 { format!("{} × {}", self.label, self.nodes.len()) } else { self.label.clone() }
+    }
+
+    fn hue(&self) -> Hue {
+        if self.nodes.iter().any(|node| hue(node) == Hue::Orange) { Hue::Orange } else { Hue::Blue }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.nodes.iter().map(|node| spent(node)).sum()
+    }
+
+    fn row(&self) -> SpanRow {
+        let spans = self.nodes.iter().flat_map(|node| node.spans.iter().map(|span| (span.0, span.1, hue(node))));
+        SpanRow { label: self.name(), spans: spans.collect(), text: self.text() }
+    }
+
+    /// How long it took, and what became of it where that is not that it was made.
+    fn text(&self) -> String {
+        let (made, kept) = (self.of(State::Made), self.of(State::Kept));
+        let mut parts = Vec::new();
+        if made + kept > 0 || self.seconds() > 0.0 {
+            parts.push(duration(self.seconds()));
+        }
+        if made > 0 && kept > 0 {
+            parts.push(format!("{made} made, {kept} kept"));
+        } else if kept > 0 {
+            parts.push("kept".to_owned());
+        }
+        for state in [State::Failed, State::Refused, State::Skipped, State::Pending] {
+            match self.of(state) {
+                0 => (),
+                1 if self.nodes.len() == 1 => parts.push(state.name().to_owned()),
+                count => parts.push(format!("{count} {}", state.name())),
+            }
+        }
+        parts.join(" · ")
+    }
 }
 
 /// Seconds of work: of this run, or of the making of what was kept.
@@ -57,32 +147,4 @@ fn label(outcome: &Outcome) -> String {
         stage => stage.to_owned(),
     }
     .replace('_', " ")
-}
-
-fn row(group: &Group) -> Row {
-    let hue = match (group.broken.iter().any(|state| *state != State::Pending), group.made) {
-        (true, _) => Hue::Orange,
-        (false, 0) => Hue::Faint,
-        (false, _) => Hue::Blue,
-    };
-    let mut parts = Vec::new();
-    if group.made > 0 && group.kept > 0 {
-        parts.push(format!("{} made, {} kept", group.made, group.kept));
-    } else if group.kept > 0 {
-        parts.push("kept".to_owned());
-    }
-    for state in [State::Failed, State::Refused, State::Skipped, State::Pending] {
-        match group.broken.iter().filter(|broken| **broken == state).count() {
-            0 => (),
-            1 if group.nodes == 1 => parts.push(state.name().to_owned()),
-            count => parts.push(format!("{count} {}", state.name())),
-        }
-    }
-    let mut text = duration(group.seconds);
-    if group.made + group.kept == 0 && group.seconds == 0.0 {
-        text.clear();
-    }
-    let text = [text, parts.join(", ")].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
-    let label = if group.nodes > 1 { format!("{} × {}", group.label, group.nodes) } else { group.label.clone() };
-    Row { hue, ..Row::new(label, group.seconds, text) }
 }

@@ -104,6 +104,13 @@ pub struct Speed {
     pub seconds: f64,
     #[serde(deserialize_with = "nan_for_null")]
     pub tokens_per_second: f64,
+    /// As the device told at the end of these steps, if it does.
+    #[serde(default)]
+    pub power_watts: Option<f64>,
+    #[serde(default)]
+    pub clock_mhz: Option<f64>,
+    #[serde(default)]
+    pub temperature_celsius: Option<f64>,
 }
 
 /// `train/best.json`, and `train/ema.json` of the average of the weights.

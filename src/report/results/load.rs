@@ -14,7 +14,7 @@ use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::probe::table;
-use crate::runs::{RunFolder, damaged as damaged_file};
+use crate::runs::{RunFolder, damaged as damaged_file, spans};
 use crate::store::{Key, Store};
 use crate::text::plural;
 
@@ -52,6 +52,10 @@ impl Results {
                 outcome.bytes = Some(manifest.files.values().map(|file| file.bytes).sum());
                 outcome.made_by = Some(manifest.made_by);
             }
+        }
+        let spans = spans(run_dir);
+        for outcome in &mut nodes {
+            outcome.spans = spans.get(&outcome.node.key).cloned().unwrap_or_default();
         }
         let mut damaged = Vec::from_iter(gone(&nodes, store)?);
         let mut run: Run = json(&run_dir.join("run.json")).unwrap_or_default();

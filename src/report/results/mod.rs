@@ -66,6 +66,9 @@ pub struct Outcome {
     pub made_by: Option<MadeBy>,
     #[serde(skip)]
     pub bytes: Option<u64>,
+    /// From when to when it was worked on, in seconds since the run began; none where the journal does not tell.
+    #[serde(skip)]
+    pub spans: Vec<(f64, f64)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

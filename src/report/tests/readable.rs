@@ -73,6 +73,13 @@ const SET: &[Set] = &[
     ("intervals that are no numbers", |score| {
         values(score, |value| (value.low, value.high) = (f64::NAN, f64::NAN));
     }),
+    ("one of one", |score| values(score, |value| (value.value, value.low, value.high, value.n) = (1.0, 0.2, 1.0, 1))),
+    ("nothing of nothing", |score| {
+        values(score, |value| (value.value, value.low, value.high, value.n) = (0.0, 0.0, 1.0, 0));
+    }),
+    ("nothing of many", |score| {
+        values(score, |value| (value.value, value.low, value.high, value.n) = (0.0, 0.0, 1e-9, 4_000_000_000));
+    }),
     ("bounds that are open", |score| {
         values(score, |value| (value.low, value.high) = (f64::NEG_INFINITY, f64::INFINITY));
     }),
@@ -123,6 +130,25 @@ fn nor_does_it_where_numbers_are_none_bounds_are_open_and_parts_few_or_without_e
         let mut results = Results::load(&run_dir, &store).expect("a run");
         results.points[0].scores.iter_mut().for_each(set);
         assert_readable(what, &results);
+    }
+}
+
+#[test]
+fn nor_where_the_times_of_a_run_and_what_its_device_told_are_odd() {
+    let dir = folder();
+    let Fixture { run_dir, store } = run(dir.path(), &[experiment(160)], &Wish::default());
+    for wild in [0.0, 1e-9, 7.0, 1e12, f64::NAN, f64::INFINITY, -5.0] {
+        let mut results = Results::load(&run_dir, &store).expect("a run");
+        for (i, node) in results.nodes.iter_mut().enumerate() {
+            node.spans = vec![(wild * i as f64, wild * (i + 1) as f64), (0.0, wild)];
+            node.seconds = Some(wild);
+        }
+        let training = results.points[0].training.as_mut().expect("a training");
+        for lap in &mut training.speed {
+            (lap.power_watts, lap.clock_mhz, lap.temperature_celsius) = (Some(wild), Some(-wild), None);
+        }
+        training.device.as_mut().expect("a device").matmul_flops_per_second = Some(wild);
+        assert_readable(&format!("times and readings of {wild}"), &results);
     }
 }
 
