@@ -26,6 +26,7 @@ mod month;
 mod months;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod published;
 mod resume;
 mod scarcity;
 mod support;

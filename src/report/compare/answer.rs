@@ -1,28 +1,73 @@
 //! Which is better, at what, by how much, and how sure: in sentences, and never more than the intervals say.
 
+use serde::Serialize;
+
 use super::column::Column;
 use super::levels::Budget;
 use super::needed;
-use super::section::{Difference, Row, Section};
+use super::section::{Difference, Figure, Row, Section};
 use super::table::{far, titled};
 use super::trend::Trend;
 use super::verdict::{Verdict, WITHIN};
+use crate::measure::values;
 use crate::stats::difference;
 use crate::text::{plural, si, significant, thousands};
 
 /// The figures that everybody asks for first.
 const FIRST: [&str; 4] = ["legality.rate", "agreement.top1", "full_games.clean", "loss.nats"];
 
-/// One answer for each subject after the first; what all its levels say together stands behind it.
-pub(crate) fn answers(subjects: &[Column], sections: &[Section], trends: &[Trend]) -> Vec<String> {
-    let one = |other: usize| {
-        let Some(section) = basis(sections, other) else {
-            return format!("{} and {} have no figure in common.", subjects[0].label, subjects[other].label);
-        };
-        let said = [Some(answer(subjects, section, other)), over_levels(section, trends, other)];
-        said.into_iter().flatten().collect::<Vec<_>>().join(" ")
+/// What one model beside the first comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// In one sentence.
+    pub lead: String,
+    /// The figures that everybody asks for, each with its difference and how sure it is.
+    pub findings: Vec<String>,
+}
+
+/// One for each subject after the first.
+pub(crate) fn answers(subjects: &[Column], sections: &[Section], trends: &[Trend]) -> Vec<Answer> {
+    (1..subjects.len()).map(|other| answer(subjects, sections, trends, other)).collect()
+}
+
+fn answer(subjects: &[Column], sections: &[Section], trends: &[Trend], other: usize) -> Answer {
+    let [first, name] = [&subjects[0].label, &subjects[other].label];
+    let Some(section) = basis(sections, other) else {
+        let lead = format!("{name} and {first} have no figure in common that was measured in one way: neither is better.");
+        return Answer { lead, findings: Vec::new() };
     };
-    (1..subjects.len()).map(one).collect()
+    let listed = || pairs(section, other).filter(|(row, _)| row.alike.is_none());
+    if listed().next().is_none() {
+        let lead = format!("{name} and {first} are of one measurement, or equal in all that was measured.");
+        return Answer { lead, findings: Vec::new() };
+    }
+    let of = |figure: &str| {
+        let rows = listed().filter(|(row, _)| row.figure() == figure);
+        rows.map(|(row, difference)| finding(section, trends, row, other, difference)).collect::<Vec<_>>()
+    };
+    let lead = format!("{}, {}", budget(subjects, section, other), counted(first, name, listed()));
+    Answer { lead, findings: FIRST.into_iter().flat_map(of).collect() }
+}
+
+/// How it stands with every figure that has a better side.
+fn counted<'r>(first: &str, name: &str, listed: impl Iterator<Item = (&'r Row, &'r Difference)>) -> String {
+    let (mut better, mut worse, mut unranked, mut open) = (0_usize, 0_usize, 0_usize, 0_usize);
+    for (_, difference) in listed.filter(|(row, _)| values::better(&row.metric, &row.value).is_some()) {
+        match difference.verdict {
+            Verdict::Better => better += 1,
+            Verdict::Worse => worse += 1,
+            Verdict::Unranked(_) => unranked += 1,
+            _ => open += 1,
+        }
+    }
+    let all = plural("figure", (better + worse + unranked + open) as u64);
+    match (better + worse, unranked) {
+        (0, 0) => format!("whether {name} or {first} is better is told at none of {all}."),
+        (0, _) => {
+            format!("{name} and {first} differ at {unranked} of {all} and are not ranked; at {open} no difference is told.")
+        }
+        _ => format!("{name} is better than {first} at {better} of {all} and worse at {worse}; at {open} it is not told which."),
+    }
 }
 
 /// The figures that say most: final ones of equal budgets, else those of the last level of equal tokens, or of equal work; else
@@ -56,56 +101,32 @@ fn is_one([a, b]: [f64; 2]) -> bool {
     a > 0.0 && b > 0.0 && (b / a).ln().abs() <= WITHIN.ln_1p()
 }
 
-fn answer(subjects: &[Column], section: &Section, other: usize) -> String {
-    let [first, name] = [&subjects[0].label, &subjects[other].label];
-    let listed = || pairs(section, other).filter(|(row, _)| row.alike.is_none());
-    if listed().next().is_none() {
-        return format!("{name} and {first} are of one measurement, or equal in all that was measured.");
-    }
-    let has = |wanted: fn(&Verdict) -> bool| {
-        let rows = listed().filter(|(row, difference)| FIRST.contains(&row.figure().as_str()) && wanted(&difference.verdict));
-        rows.map(|(row, difference)| finding(row, other, difference)).collect::<Vec<_>>()
-    };
-    let mut said = Vec::new();
-    for (what, found) in [
-        (format!("{name} is better than {first} at"), has(|verdict| *verdict == Verdict::Better)),
-        (format!("{name} is worse than {first} at"), has(|verdict| *verdict == Verdict::Worse)),
-        (format!("{name} and {first} differ, and are not ranked, in"), has(|verdict| matches!(verdict, Verdict::Unranked(_)))),
-        ("Which is better is not told at".to_owned(), has(|verdict| *verdict == Verdict::Inconclusive)),
-    ] {
-        if !found.is_empty() {
-            said.push(format!("{what}: {}.", found.join("; ")));
-        }
-    }
-    if said.is_empty() {
-        said.push(format!("{name} and {first} have none of the usual figures in common; what they have stands below."));
-    }
-    format!("{}: {} {}", budget(subjects, section, other), said.join(" "), all(listed()))
-}
-
-/// `Legal moves, T = 1.0, +4.6 points [+3.3, +6.0] (n = 4,000, in pairs)`, and what more it would take.
-fn finding(row: &Row, other: usize, difference: &Difference) -> String {
-    let pairs = if [difference::METHOD].contains(&difference.method.as_str()) { "" } else { ", in pairs" };
+/// `Legal moves, T = 1.0: better, +4.6 points [+3.3, +6.0] (n = 4,000, in pairs)`, and what more it would take.
+fn finding(section: &Section, trends: &[Trend], row: &Row, other: usize, difference: &Difference) -> String {
     let of = match row.cells[other].as_ref().zip(row.cells[0].as_ref()) {
-        Some((b, a)) if a.seeds.max(b.seeds) > 1 => {
-            format!("{}, {} a seed", plural("seed", a.seeds.max(b.seeds) as u64), thousands(b.observations))
-        }
-        _ => format!("n = {}{pairs}", thousands(difference.n)),
+        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("{} beside {}", seeds(b), seeds(a)),
+        _ if difference.method == difference::METHOD => format!("n = {}", thousands(difference.n)),
+        _ => format!("n = {}, in pairs", thousands(difference.n)),
     };
     let more = match needed::needed(row, other, difference).filter(|_| difference.verdict == Verdict::Inconclusive) {
         Some(n) if n > difference.n as f64 => {
-            format!("; if they differ as much as seen, {} of each would tell", needed::words(n))
+            format!("; if they differ as much as seen, n = {} each would tell", needed::words(n))
         }
         _ => String::new(),
     };
-    format!("{}, {} ({of}{more})", titled(row), far(row, difference))
+    let levels = over_levels(section, trends, row, other).unwrap_or_default();
+    format!("{}: {}, {} ({of}{more}).{levels}", titled(row), difference.verdict.words(), far(row, difference))
+}
+
+fn seeds(figure: &Figure) -> String {
+    format!("{} of {}", plural("seed", figure.seeds as u64), thousands(figure.observations))
 }
 
 /// What the two had to learn from: `At equal tokens (819 k; 3×64 spent 2.6 × the FLOPs)`.
 fn budget(subjects: &[Column], section: &Section, other: usize) -> String {
     let name = &subjects[other].label;
     let Some([a, b]) = tokens(section, other).filter(|tokens| tokens.iter().all(|tokens| *tokens > 0.0)) else {
-        return "At budgets that are not known".to_owned();
+        return "At budgets that nobody knows".to_owned();
     };
     let flops = |at: usize| subjects[at].flops_per_token as f64;
     let work = [a * flops(0), b * flops(other)];
@@ -120,40 +141,15 @@ fn budget(subjects: &[Column], section: &Section, other: usize) -> String {
     }
 }
 
-/// How it stands with every figure that has a better side.
-fn all<'r>(listed: impl Iterator<Item = (&'r Row, &'r Difference)>) -> String {
-    let (mut better, mut worse, mut open) = (0_usize, 0_usize, 0_usize);
-    for (row, difference) in listed {
-        match difference.verdict {
-            Verdict::Better => better += 1,
-            Verdict::Worse => worse += 1,
-            Verdict::Inconclusive if crate::measure::values::better(&row.metric, &row.value).is_some() => open += 1,
-            _ => (),
-        }
-    }
-    format!(
-        "Of {} with a better side: better at {better}, worse at {worse}, not told at {open}.",
-        plural("figure", (better + worse + open) as u64)
-    )
-}
-
-/// What the first figures do over the levels of the same budget, where there are several.
-fn over_levels(section: &Section, trends: &[Trend], other: usize) -> Option<String> {
+/// What a figure does over the levels of the same budget, where there are several.
+fn over_levels(section: &Section, trends: &[Trend], row: &Row, other: usize) -> Option<String> {
     let budget = section.budget?;
-    let is_it = |trend: &&Trend| {
-        trend.subject == other && trend.budget == budget && FIRST.contains(&format!("{}.{}", trend.metric, trend.value).as_str())
-    };
-    let said: Vec<String> = trends
-        .iter()
-        .filter(is_it)
-        .map(|trend| {
-            format!(
-                "{}: better at {} and worse at {} by the number alone, told at {}",
-                trend.label, trend.better, trend.worse, trend.told
-            )
-        })
-        .collect();
-    let levels = trends.iter().find(is_it)?.levels;
+    let trend = trends.iter().find(|trend| {
+        trend.subject == other && trend.budget == budget && trend.metric == row.metric && trend.value == row.value
+    })?;
     let of = if budget == Budget::Tokens { "equal tokens" } else { "equal work" };
-    Some(format!("Over {levels} levels of {of}: {}.", said.join("; ")))
+    Some(format!(
+        " Over {} levels of {of}, the number alone is better at {} and worse at {}; at {} that is told.",
+        trend.levels, trend.better, trend.worse, trend.told
+    ))
 }

@@ -12,7 +12,7 @@ use crate::report::results::{Asked, Measured, Point};
 use crate::store::Store;
 use crate::text::temperature;
 
-use super::answer::answers;
+use super::answer::{Answer, answers};
 use super::caveats::caveats;
 use super::chance::{self, Chance};
 use super::column::Column;
@@ -52,8 +52,8 @@ pub struct Comparison {
     pub schema: u32,
     /// The command that makes it again; empty where nobody says.
     pub command: String,
-    /// Which is better, at what, by how much, how sure: sentences that say no more than the intervals.
-    pub answers: Vec<String>,
+    /// Which is better, at what, by how much, how sure, one for each model after the first.
+    pub answers: Vec<Answer>,
     /// What must be known before the figures are read.
     pub caveats: Vec<String>,
     pub subjects: Vec<Column>,

@@ -39,7 +39,12 @@ pub(crate) struct Source {
 
 pub(crate) fn document(comparison: &Comparison) -> Vec<Part> {
     let mut parts: Vec<Part> = warnings(comparison).into_iter().map(Part::Prose).collect();
-    parts.push(Part::List(comparison.answers.clone()));
+    for answer in &comparison.answers {
+        parts.push(Part::Prose(answer.lead.clone()));
+        if !answer.findings.is_empty() {
+            parts.push(Part::List(answer.findings.clone()));
+        }
+    }
     parts.extend(table::subjects(comparison).map(Part::Table));
     let key = table::key(comparison);
     if !key.is_empty() {
@@ -121,12 +126,14 @@ pub(crate) fn reading(comparison: &Comparison) -> Vec<String> {
         format!(
             "Each difference is from {first}, with its 95 % interval: pair by pair where both answered the same positions, else from the \
              two intervals. It is told (better, worse, higher, lower) where that interval does not hold 0 and McNemar's exact test of the \
-             pairs, where there is one, is below 0.05; else it is inconclusive, which is not to be equal."
+             pairs, where there is one, is below 0.05; else it is inconclusive, which is not to be equal. Beside its p stands on how many \
+             items only the first was right, and on how many only the other."
         ),
         format!(
-            "{}, {} told. If no two models differed at all, about {} would be told by chance alone. Allowing for all of them (Holm), {} \
+            "{} {} listed; {} told. If no two models differed at all, about {} would be told by chance alone. Allowing for all of them (Holm), {} \
              told; each adjusted p is in the CSV and the JSON.",
             plural("difference", chance.differences as u64),
+            if chance.differences == 1 { "is" } else { "are" },
             are(chance.told),
             significant(chance.expected, 2),
             are(chance.told_of_all)

@@ -3,7 +3,7 @@
 use super::section::{Difference, Row};
 use crate::measure::values::{self, Unit};
 use crate::stats::{Z, power};
-use crate::text::{significant, thousands};
+use crate::text::thousands;
 
 /// Nobody measures more positions than this.
 const MOST: f64 = 1e7;
@@ -34,9 +34,8 @@ pub(crate) fn words(n: f64) -> String {
     if n > MOST {
         return "more than 10 million".to_owned();
     }
-    let rounded: f64 = significant(n, 2).parse().unwrap_or(n);
-    let unit = 10_f64.powi((rounded.max(1.0).log10().floor() as i32 - 1).max(0));
-    format!("about {}", thousands(((rounded / unit).ceil() * unit) as u64))
+    let unit = 10_f64.powi((n.max(1.0).log10().floor() as i32 - 1).max(0));
+    format!("about {}", thousands(((n / unit).ceil() * unit) as u64))
 }
 
 #[cfg(test)]

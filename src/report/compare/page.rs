@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 
+use super::answer::Answer;
 use super::comparison::Comparison;
 use super::document::{Source, differs, protocols, reading, sources, warnings};
 use super::folder;
@@ -26,7 +27,7 @@ struct Page {
     facts: Vec<String>,
     tainted: Vec<String>,
     not_comparable: Vec<String>,
-    answers: Vec<String>,
+    answers: Vec<Answer>,
     caveats: Vec<String>,
     charts: Vec<Figure>,
     sections: Vec<Part>,

@@ -72,6 +72,7 @@ pub(crate) fn following(comparison: &Comparison) -> Option<String> {
 
 /// A row of figures beside each other, and their difference: for two models.
 pub(crate) fn flat(comparison: &Comparison, section: &Section, parts: bool) -> Option<Texts> {
+    let tested = is_tested(section, parts);
     let row = |row: &Row| {
         let cell = |figure: &Option<Figure>| {
             figure.as_ref().map_or_else(|| NOTHING.to_owned(), |figure| format!("{}, {}", value(row, figure), n(figure)))
@@ -79,28 +80,42 @@ pub(crate) fn flat(comparison: &Comparison, section: &Section, parts: bool) -> O
         let difference = row.differences[0].as_ref();
         let mut cells = vec![titled(row)];
         cells.extend(row.cells.iter().map(cell));
-        cells.extend([said(row, difference), chance(difference), code(row)]);
+        cells.push(said(row, difference));
+        cells.extend(tested.then(|| chance(difference)));
+        cells.push(code(row));
         cells
     };
     let [first, second] = [&comparison.subjects[0].label, &comparison.subjects.get(1)?.label];
-    let head = ["figure", first, second, "difference", "McNemar p (only first : only second)", "protocol"];
+    let mut head = vec!["figure", first, second, "difference"];
+    head.extend(tested.then_some("McNemar p (first : other)"));
+    head.push("protocol");
     texts(&head, section.listed(parts).map(row).collect())
 }
 
 /// A row for each model and figure: the title of the figure, and its rows.
 pub(crate) fn turned(comparison: &Comparison, section: &Section, parts: bool) -> Vec<(String, Texts)> {
-    let head = ["model", "value", "n", "beside the first", "McNemar p (only first : only it)"];
+    let tested = is_tested(section, parts);
+    let less = format!("less {}", comparison.subjects[0].label);
+    let mut head = vec!["model", "value", "n", &less];
+    head.extend(tested.then_some("McNemar p (first : other)"));
     let block = |row: &Row| {
         let line = |(at, subject): (usize, &super::column::Column)| {
             let figure = row.cells[at].as_ref()?;
             let difference = at.checked_sub(1).and_then(|at| row.differences[at].as_ref());
             let n = n(figure).replace("n = ", "");
-            Some(vec![subject.label.clone(), value(row, figure), n, said(row, difference), chance(difference)])
+            let mut cells = vec![subject.label.clone(), value(row, figure), n, said(row, difference)];
+            cells.extend(tested.then(|| chance(difference)));
+            Some(cells)
         };
         let rows = comparison.subjects.iter().enumerate().filter_map(line).collect();
         Some((format!("{} (protocol {})", titled(row), code(row)), texts(&head, rows)?))
     };
     section.listed(parts).filter_map(block).collect()
+}
+
+/// Whether any difference of it is of pairs.
+fn is_tested(section: &Section, parts: bool) -> bool {
+    section.listed(parts).flat_map(|row| &row.differences).flatten().any(|difference| difference.p.is_some())
 }
 
 /// `Legal moves, T = 1.0`; of a part of the sample, which.

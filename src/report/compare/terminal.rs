@@ -65,7 +65,7 @@ fn blocks(texts: &Texts, width: usize) -> String {
 fn figures(turned: &[(String, Texts)], width: usize) -> String {
     let Some((_, first)) = turned.first() else { return String::new() };
     // The head of the tests is long, and is told again in words: it may be cut short.
-    let head: Vec<String> = first.head.iter().map(|head| head.replace(" (only first : only it)", "")).collect();
+    let head: Vec<String> = first.head.iter().map(|head| head.replace("McNemar p (first : other)", "McNemar p")).collect();
     let rows = || std::iter::once(&head).chain(turned.iter().flat_map(|(_, texts)| &texts.rows));
     let widths = widths(&rows());
     if widths.iter().map(|column| column + 2).sum::<usize>() + 2 > width {
