@@ -21,10 +21,10 @@ pub struct CompareArgs {
     /// Exit with 5 unless the difference of this figure, such as `agreement.top1`, is told
     #[arg(long, value_name = "FIGURE")]
     pub verdict: Option<String>,
-    /// List all settings, not only those that differ
+    /// List all settings: also those that do not differ, or that follow from others
     #[arg(long)]
     pub all_settings: bool,
-    /// Write a page with charts, and all other forms of it, into this folder
+    /// Write a page with charts, and all other forms of it, into this folder: a new one, or one with an earlier comparison
     #[arg(long, value_name = "FOLDER", group = "form")]
     pub page: Option<PathBuf>,
     /// Print one JSON document

@@ -120,10 +120,11 @@ impl Page {
 }
 
 /// What templates of pages are made of.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("head.html", include_str!("page/head.html")),
     ("macros.html", include_str!("page/macros.html")),
     ("style.css", include_str!("page/style.css")),
+    ("compare.css", include_str!("compare/page.css")),
     ("sort.js", include_str!("page/sort.js")),
     ("live.js", include_str!("page/live.js")),
 ];

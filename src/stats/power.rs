@@ -71,6 +71,11 @@ fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
     Some(high)
 }
 
+/// How often chance alone puts a normal number at least `z` standard deviations from its mean, on either side.
+pub fn two_sided(z: f64) -> f64 {
+    2.0 * normal(-z.abs())
+}
+
 /// The normal distribution function, to within 1.5e-7 (Abramowitz and Stegun 7.1.26).
 fn normal(x: f64) -> f64 {
     let scaled = x.abs() / std::f64::consts::SQRT_2;

@@ -28,6 +28,7 @@ mod months;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod pages;
+mod published;
 mod resume;
 mod scarcity;
 mod support;

@@ -60,7 +60,7 @@ fn of_metric(subjects: &[Subject], figure: &Figure) -> Option<Drawing> {
     );
     let marks = |at: usize, hue| {
         let shown = curves[at].as_ref()?;
-        Some(curve(shown, hue, &format!("{} {}", subjects[at].name, percent(shown.last()?.value, 1))))
+        Some(curve(shown, hue, &format!("{} {}", subjects[at].label, percent(shown.last()?.value, 1))))
     };
     facets(subjects, figure.title, subtitle, figure.axis, Unit::Share, &marks)
 }
@@ -81,7 +81,7 @@ fn loss(subjects: &[Subject]) -> Option<Drawing> {
         windows(subject).filter(|other| *other == first)?;
         let points: Vec<(f64, f64)> =
             subject.first().training.as_ref()?.validation.iter().map(|at| (at.tokens as f64, at.loss)).collect();
-        let label = format!("{} {}", subject.name, fixed(points.last()?.1, 3));
+        let label = format!("{} {}", subject.label, fixed(points.last()?.1, 3));
         (points.len() > 1).then(|| vec![Mark::Line { points, hue, stroke: Stroke::Strong, label }])
     };
     let subtitle = "Mean cross-entropy over the same windows of validation games, in nats per token.".to_owned();
@@ -113,7 +113,7 @@ fn facets(
     let panels: Vec<Panel> = pairs
         .into_iter()
         .map(|(at, marks)| {
-            let heading = if several { subjects[at].name.clone() } else { String::new() };
+            let heading = if several { subjects[at].label.clone() } else { String::new() };
             let y = Axis::new(if several { "" } else { axis }, unit).range(range);
             Panel::Plane(Plane { heading, x: tokens_axis(), y, marks, height: if several { 190.0 } else { 250.0 } })
         })

@@ -1,24 +1,30 @@
 //! The comparison, whole: a plain value, from which every form of it is written.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use anyhow::Result;
 use serde::Serialize;
 
 use crate::error::{Exit, Fixable};
-use crate::measure::score::Value;
-use crate::measure::values::{self, Told};
+use crate::measure::score::Protocol;
 use crate::report::results::{Asked, Measured, Point};
-use crate::report::words;
 use crate::store::Store;
-use crate::text::significant;
+use crate::text::temperature;
 
-use super::differing::{self, Setting};
+use super::answer::{Answer, answers};
+use super::caveats::caveats;
+use super::chance::{self, Chance};
+use super::column::Column;
+use super::differing::{self, Settings};
 use super::levels::{self, Budget, Level};
-use super::line::{Cell, Line, lines};
+use super::line::lines;
 use super::paired::Kept;
+use super::section::Section;
 use super::subject::Subject;
 use super::trend::{Trend, trends};
 use super::unlike::{Unlike, unlike};
-use super::verdict::{Verdict, WITHIN};
+use super::verdict::Verdict;
 
 /// Along what models of unlike budgets are ranked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,71 +50,20 @@ pub struct Wanted {
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     pub schema: u32,
+    /// The command that makes it again; empty where nobody says.
+    pub command: String,
+    /// Which is better, at what, by how much, how sure, one for each model after the first.
+    pub answers: Vec<Answer>,
+    /// What must be known before the figures are read.
+    pub caveats: Vec<String>,
     pub subjects: Vec<Column>,
-    pub settings: Vec<Setting>,
+    pub settings: Settings,
+    /// What each protocol is, by its fingerprint.
+    pub protocols: BTreeMap<String, String>,
     pub sections: Vec<Section>,
     pub trends: Vec<Trend>,
+    pub chance: Chance,
     pub not_comparable: Vec<Unlike>,
-}
-
-/// What stands above a column.
-#[derive(Debug, Serialize)]
-pub struct Column {
-    pub name: String,
-    pub runs: Vec<String>,
-    pub points: Vec<String>,
-    pub seeds: usize,
-    /// Without the embedding.
-    pub parameters: u64,
-    pub flops_per_token: u64,
-    /// The key of the weights of each seed.
-    pub weights: Vec<String>,
-    pub tainted: Vec<String>,
-}
-
-/// Figures of one budget.
-#[derive(Debug, Serialize)]
-pub struct Section {
-    /// None for the final figures.
-    pub budget: Option<Budget>,
-    /// Tokens or operations.
-    pub at: Option<f64>,
-    pub rows: Vec<Row>,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Row {
-    pub metric: String,
-    pub value: String,
-    pub slice: String,
-    pub label: String,
-    pub temperature: Option<f64>,
-    pub protocol: String,
-    pub cells: Vec<Option<Figure>>,
-    /// One for each subject after the first: it less the first.
-    pub differences: Vec<Option<Difference>>,
-}
-
-/// A value, and of which weights.
-#[derive(Debug, Serialize)]
-pub struct Figure {
-    #[serde(flatten)]
-    pub value: Value,
-    pub checkpoint: String,
-    pub step: u64,
-    pub tokens: u64,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Difference {
-    pub value: f64,
-    pub low: f64,
-    pub high: f64,
-    pub n: u64,
-    pub method: String,
-    /// Of the exact test of `Pairs::mcnemar`, where items are paired.
-    pub p: Option<f64>,
-    pub verdict: Verdict,
 }
 
 impl Comparison {
@@ -151,26 +106,34 @@ impl Comparison {
             return Err(refusal(first, not_comparable.len(), subjects).into());
         }
         sections.retain(|section| !section.rows.is_empty());
+        let columns: Vec<Column> = subjects.iter().map(Column::of).collect();
+        let (chance, trends) = (chance::allow(&mut sections), trends(&sections));
         Ok(Self {
-            schema: 1,
-            subjects: subjects.iter().map(Column::of).collect(),
+            schema: 2,
+            command: String::new(),
+            answers: answers(&columns, &sections, &trends),
+            caveats: caveats(subjects, &sections, wanted.axis),
+            subjects: columns,
             settings: differing::settings(subjects, wanted.all_settings),
-            trends: trends(&sections),
+            protocols: protocols(subjects, &sections),
+            trends,
+            chance,
             sections,
             not_comparable,
         })
     }
 
+    /// Says where the pages of the runs are for one who reads it in this folder.
+    pub fn seen_from(&mut self, folder: &Path) {
+        self.subjects.iter_mut().flat_map(|subject| &mut subject.members).for_each(|origin| origin.seen_from(folder));
+    }
+
     /// What the differences of a figure, such as `agreement.top1`, come to: over the whole sample, in all sections.
     pub fn verdicts(&self, figure: &str) -> Vec<&Verdict> {
         let rows = self.sections.iter().flat_map(|section| &section.rows).filter(|row| row.slice.is_empty());
-        let its = rows.filter(|row| format!("{}.{}", row.metric, row.value) == figure);
-        its.flat_map(|row| row.differences.iter().flatten().map(|difference| &difference.verdict)).collect()
-    }
-
-    /// How many differences are told: one in twenty of them would be told by chance alone.
-    pub fn tests(&self) -> usize {
-        self.sections.iter().flat_map(|section| &section.rows).flat_map(|row| &row.differences).flatten().count()
+        rows.filter(|row| row.figure() == figure)
+            .flat_map(|row| row.differences.iter().flatten().map(|difference| &difference.verdict))
+            .collect()
     }
 }
 
@@ -207,88 +170,29 @@ fn refusal(unlike: &Unlike, all: usize, subjects: &[Subject]) -> Fixable {
     .hint("measure both the same way, or see them side by side, unranked, with --exploratory")
 }
 
-impl Column {
-    fn of(subject: &Subject) -> Self {
-        let of_each = |of: &dyn Fn(&super::subject::Member) -> String| subject.members.iter().map(of).collect::<Vec<_>>();
-        let said =
-            |member: &super::subject::Member| words::tainted(member.results).into_iter().chain(member.results.damaged.clone());
-        let mut tainted: Vec<String> = subject.members.iter().flat_map(said).collect();
-        tainted.dedup();
-        let model = &subject.first().experiment.model;
-        Self {
-            name: subject.name.clone(),
-            runs: of_each(&|member| member.results.run.id.clone()),
-            points: of_each(&|member| member.point.title().to_owned()),
-            seeds: subject.seeds(),
-            parameters: model.parameters(),
-            flops_per_token: model.flops_per_token(),
-            weights: of_each(&|member| member.point.training.as_ref().map_or_else(String::new, |training| training.key.full())),
-            tainted,
-        }
-    }
+/// What the protocols of all figures say, in words.
+fn protocols(subjects: &[Subject], sections: &[Section]) -> BTreeMap<String, String> {
+    let rows = || sections.iter().flat_map(|section| &section.rows);
+    let scores = subjects.iter().flat_map(|subject| &subject.members).flat_map(|member| &member.point.scores);
+    let shown = scores.filter(|score| rows().any(|row| row.protocol == score.score.fingerprint));
+    shown.map(|score| (score.score.fingerprint.clone(), words_of(&score.score.protocol))).collect()
 }
 
-impl Section {
-    fn new(subjects: &[Subject], lines: Vec<Line>, level: Option<&Level>, ranked: bool, kept: &Kept) -> Self {
-        // An extreme of a sample is no estimate, and what was measured of the games themselves is none of the model.
-        let is_of_the_model = |line: &Line| {
-            !line.value.starts_with("real_")
-                && values::find(line.metric, line.value).is_none_or(|known| known.told != Told::Extreme)
-        };
-        let shared = lines.into_iter().filter(|line| is_of_the_model(line) && line.cells.iter().flatten().count() > 0);
-        Self {
-            budget: level.map(|level| level.budget),
-            at: level.map(|level| level.at),
-            rows: shared.map(|line| Row::new(subjects, &line, ranked, kept)).collect(),
-        }
-    }
-}
-
-impl Row {
-    fn new(subjects: &[Subject], line: &Line, ranked: bool, kept: &Kept) -> Self {
-        let first = line.cells[0].as_ref();
-        let difference = |(number, cell): (usize, &Option<Cell>)| {
-            let (first, cell) = (first?, cell.as_ref()?);
-            let budget = if ranked { Ok(()) } else { one_budget([(&subjects[0], first), (&subjects[number], cell)]) };
-            let apart = kept.apart(line, first, cell);
-            Some(Difference {
-                value: apart.estimate.value,
-                low: apart.estimate.low,
-                high: apart.estimate.high,
-                n: apart.estimate.n,
-                method: apart.method.to_owned(),
-                p: apart.p,
-                verdict: Verdict::of(line.metric, line.value, &apart, &budget),
-            })
-        };
-        let figure = |cell: &Option<Cell>| {
-            let cell = cell.as_ref()?;
-            let at = cell.checkpoint;
-            Some(Figure { value: cell.value.clone(), checkpoint: at.name.clone(), step: at.step, tokens: at.tokens })
-        };
-        Self {
-            metric: line.metric.to_owned(),
-            value: line.value.to_owned(),
-            slice: line.slice.to_owned(),
-            label: words::figure(line.metric, line.value),
-            temperature: line.protocol.temperature.filter(|_| words::is_sampled(line.metric, line.value)),
-            protocol: line.fingerprint.to_owned(),
-            cells: line.cells.iter().map(figure).collect(),
-            differences: line.cells.iter().enumerate().skip(1).map(difference).collect(),
-        }
-    }
-}
-
-/// Whether two cells are of weights that took as many tokens; else why not.
-fn one_budget(cells: [(&Subject, &Cell); 2]) -> Result<(), String> {
-    let [a, b] = cells.map(|(_, cell)| cell.checkpoint.tokens as f64);
-    if cells.iter().any(|(subject, cell)| cell.checkpoint.tokens == 0 && subject.first().experiment.train().is_none()) {
-        return Err("nobody knows how long an imported model was trained".to_owned());
-    }
-    let times = b / a;
-    // Two untrained models have one budget, too: of none at all.
-    if times.is_nan() || times.ln().abs() <= WITHIN.ln_1p() {
-        return Ok(());
-    }
-    Err(format!("trained on {} × the tokens", significant(times, 2)))
+fn words_of(protocol: &Protocol) -> String {
+    let sampled = protocol.temperature.map(|t| format!("T = {}", temperature(t)));
+    let mask = match (protocol.masked, protocol.temperature) {
+        (true, _) => Some("illegal moves masked".to_owned()),
+        (false, Some(_)) => Some("no mask".to_owned()),
+        (false, None) => None,
+    };
+    let rest = format!(
+        "context {}, {}, seed {}, data {}, version {}",
+        protocol.context,
+        protocol.precision,
+        protocol.seed,
+        protocol.data.get(..8).unwrap_or(&protocol.data),
+        protocol.version
+    );
+    let all = [Some(format!("{}: {}", protocol.metric, protocol.positions)), sampled, mask, Some(rest)];
+    all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

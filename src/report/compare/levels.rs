@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::{Exit, Fixable};
 use crate::report::results::{Asked, Point};
-use crate::text::si;
+use crate::text::{si, thousands};
 
 use super::subject::Subject;
 use super::verdict::WITHIN;
@@ -32,7 +32,7 @@ pub(crate) struct Level {
 }
 
 impl Budget {
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Tokens => "tokens",
             Self::Flops => "flops",
@@ -74,18 +74,53 @@ pub(crate) fn level_at(subjects: &[Subject], budget: Budget, at: f64) -> Result<
         None => Ok(level),
         Some(lacks) => {
             let subject = &subjects[lacks];
-            let nearest = nearest(subject.first(), budget, at).map_or_else(
-                || "no snapshot of it was measured".to_owned(),
-                |(step, spent)| format!("its nearest measured snapshot is step {step}, at {}", budget.words(spent)),
+            let message = format!(
+                "`{}` was not measured within 5 % of {}: {}",
+                subject.name,
+                budget.words(at),
+                beside(subject.first(), budget, at)
             );
-            Err(Fixable::new(
-                Exit::NotComparable,
-                format!("`{}` was not measured within 5 % of {}: {nearest}", subject.name, budget.words(at)),
-            )
-            .hint(format!("name a level that all have: without --at {}=… every common one is shown", budget.name()))
-            .into())
+            Err(Fixable::new(Exit::NotComparable, message).hint(shared_by_all(subjects, budget)).into())
         }
     }
+}
+
+/// The measured snapshots on each side of what was asked for.
+fn beside(point: &Point, budget: Budget, at: f64) -> String {
+    let all = snapshots(point, budget);
+    let said = |found: Option<&(u64, f64)>, side: &str| match found {
+        Some((step, spent)) => format!("step {} at {} {side}", thousands(*step), budget.words(*spent)),
+        None => format!("nothing {side}"),
+    };
+    if all.is_empty() {
+        return "no snapshot of it was measured".to_owned();
+    }
+    let below = all.iter().filter(|(_, spent)| *spent <= at).max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let above = all.iter().filter(|(_, spent)| *spent > at).min_by(|(_, a), (_, b)| a.total_cmp(b));
+    format!("it has {}, and {}", said(below, "below"), said(above, "above"))
+}
+
+/// What to ask for instead.
+fn shared_by_all(subjects: &[Subject], budget: Budget) -> String {
+    let all = levels(subjects, budget).into_iter().filter(|level| level.steps.iter().all(Option::is_some));
+    let named: Vec<String> = all.map(|level| format!("--at {}={}", budget.name(), level.at)).collect();
+    if named.is_empty() {
+        let other = if budget == Budget::Tokens { "flops" } else { "tokens" };
+        return format!(
+            "no level of {} is shared by all: measure more snapshots, or compare at {other} or at the end",
+            budget.name()
+        );
+    }
+    format!("all have {}", named.join(", "))
+}
+
+/// The two snapshots, of the first subject and of another, that are nearest to each other in what they had spent: their steps,
+/// and how many times as much the other's had.
+pub(crate) fn nearest_pair(subjects: &[Subject], other: usize, budget: Budget) -> Option<([(u64, f64); 2], f64)> {
+    let of = |subject: usize| snapshots(subjects[subject].first(), budget);
+    let (ours, theirs) = (of(0), of(other));
+    let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| ([*a, *b], b.1 / a.1)));
+    pairs.min_by(|(_, a), (_, b)| a.ln().abs().total_cmp(&b.ln().abs()))
 }
 
 fn level(subjects: &[Subject], budget: Budget, at: f64) -> Level {

@@ -21,6 +21,8 @@ pub(crate) struct Line<'a> {
 #[derive(Clone)]
 pub(crate) struct Cell<'a> {
     pub(crate) value: Value,
+    /// What each seed was measured on; of the value, where there is one.
+    pub(crate) observations: u64,
     pub(crate) checkpoint: &'a MeasuredCheckpoint,
     /// What the value is of: one score, or one a seed.
     pub(crate) scores: Vec<(Member<'a>, &'a Measured)>,
@@ -82,6 +84,7 @@ impl<'a> Cell<'a> {
     fn of(found: &[Found<'a>], seeds: usize) -> Option<Self> {
         let first = found.first()?;
         let mut value = first.value.clone();
+        let observations = found.iter().map(|found| found.value.n).min()?;
         if seeds > 1 {
             if found.len() < seeds {
                 return None;
@@ -92,7 +95,7 @@ impl<'a> Cell<'a> {
             value = Value { value: estimate.value, low: estimate.low, high: estimate.high, n: estimate.n, method, ..value };
         }
         let scores = found.iter().map(|found| (found.member, found.measured)).collect();
-        Some(Self { value, checkpoint: &first.measured.score.checkpoint, scores })
+        Some(Self { value, observations, checkpoint: &first.measured.score.checkpoint, scores })
     }
 }
 

@@ -2,15 +2,27 @@
 //!
 //! Only what was measured by one protocol is subtracted. Only what had one budget is ranked.
 
+mod answer;
+mod caveats;
+mod chance;
+mod column;
 mod comparison;
 mod differing;
+mod document;
+mod folder;
+mod grid;
+mod label;
 mod levels;
 mod line;
+mod markdown;
+mod needed;
 mod page;
 mod paired;
 mod render;
+mod section;
 mod subject;
 mod table;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod trend;
@@ -19,7 +31,9 @@ mod verdict;
 
 pub use comparison::{Axis, Comparison, Wanted};
 pub use levels::Budget;
+pub use markdown::markdown;
 pub use page::write;
-pub use render::{csv, json, markdown, terminal};
+pub use render::{csv, json};
 pub use subject::{Member, Subject, choose, name, subjects};
+pub use terminal::terminal;
 pub use verdict::Verdict;

@@ -3,18 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use fs_err as fs;
 use serde::Serialize;
 
-use super::comparison::{Comparison, Difference, Row, Section};
-use super::render::{csv, json, markdown, reading, warnings};
+use super::answer::Answer;
+use super::comparison::Comparison;
+use super::document::{Source, differs, protocols, reading, sources, warnings};
+use super::folder;
+use super::grid::{self, Grid};
+use super::markdown::markdown;
+use super::render::{csv, json};
+use super::section::Section;
 use super::subject::Subject;
 use super::table::{self, Texts};
-use super::verdict::Verdict;
 use crate::report::charts::overlays;
 use crate::report::page::table::{Cell, Table};
 use crate::report::page::{Figure, render_html};
-use crate::report::{Drawn, drawn, pictures, replace, words};
+use crate::report::{Drawn, drawn, pictures, replace};
 use crate::text::plural;
 
 #[derive(Serialize)]
@@ -23,116 +27,98 @@ struct Page {
     facts: Vec<String>,
     tainted: Vec<String>,
     not_comparable: Vec<String>,
-    summary: Vec<String>,
+    answers: Vec<Answer>,
+    caveats: Vec<String>,
     charts: Vec<Figure>,
     sections: Vec<Part>,
     trends: Option<Table>,
     subjects: Option<Table>,
+    key: Vec<(String, String)>,
+    differs: String,
     settings: Option<Table>,
-    reading: String,
-    provenance: Vec<(String, String)>,
+    following: Option<String>,
+    reading: Vec<String>,
+    protocols: Vec<(String, String)>,
+    command: String,
+    sources: Vec<Source>,
 }
 
 #[derive(Serialize)]
 struct Part {
     title: String,
     note: Option<String>,
-    rows: Option<Table>,
-    parts: Option<Table>,
+    unlisted: Option<String>,
+    rows: Option<Grid>,
+    parts: Option<Grid>,
 }
 
 /// Writes `compare.html`, `.md`, `.csv`, `.json` and `charts/` into a folder, and tells where the page is.
 ///
 /// # Errors
 ///
-/// Where the folder cannot be written.
-pub fn write(comparison: &Comparison, subjects: &[Subject], out: &Path) -> Result<PathBuf> {
-    fs::create_dir_all(out)?;
+/// Where the folder cannot be written, or holds files of these names that no comparison wrote.
+pub fn write(comparison: &mut Comparison, subjects: &[Subject], out: &Path) -> Result<PathBuf> {
+    folder::claim(out)?;
+    comparison.seen_from(out);
     let charts: Vec<Drawn> = overlays(subjects).into_iter().map(|(name, drawing)| drawn(name, "compare", drawing)).collect();
+    // The page first: it says whose folder it is, should the rest not come to an end.
+    let html = out.join("compare.html");
+    replace(&html, &render_html("compare.html", include_str!("page.html"), &Page::new(comparison, &charts), false)?)?;
     pictures(&charts, &out.join("charts"))?;
-    let page = Page::new(comparison, subjects, &charts);
     replace(&out.join("compare.csv"), &csv(comparison)?)?;
     replace(&out.join("compare.json"), &json(comparison)?)?;
-    replace(&out.join("compare.md"), &markdown(comparison, subjects))?;
-    let html = out.join("compare.html");
-    replace(&html, &render_html("compare.html", include_str!("page.html"), &page, false)?)?;
+    replace(&out.join("compare.md"), &markdown(comparison))?;
     Ok(html)
 }
 
 impl Page {
-    fn new(comparison: &Comparison, subjects: &[Subject], charts: &[Drawn]) -> Self {
-        let names: Vec<&str> = comparison.subjects.iter().map(|subject| subject.name.as_str()).collect();
-        let (first, others) = names.split_first().expect("two at least");
+    fn new(comparison: &Comparison, charts: &[Drawn]) -> Self {
+        let labels: Vec<&str> = comparison.subjects.iter().map(|subject| subject.label.as_str()).collect();
+        let (first, others) = labels.split_first().expect("two at least");
         let part = |section: &Section| {
-            let rows = table::section(comparison, section, false).and_then(sortable)?;
-            let parts = table::section(comparison, section, true).and_then(sortable);
-            Some(Part { title: table::title(section), note: table::spread(comparison, section), rows: Some(rows), parts })
+            let (rows, unlisted) = (grid::of(comparison, section, false), table::unlisted(section));
+            (rows.is_some() || unlisted.is_some()).then(|| Part {
+                title: table::title(section),
+                note: table::spread(comparison, section),
+                unlisted,
+                rows,
+                parts: grid::of(comparison, section, true),
+            })
         };
-        let (tainted, not_comparable): (Vec<String>, Vec<String>) =
-            warnings(comparison).into_iter().partition(|sentence| !sentence.starts_with("NOT COMPARABLE"));
-        let provenance = comparison.subjects.iter().map(|subject| {
-            let weights = subject.weights.iter().filter(|key| !key.is_empty()).cloned().collect::<Vec<_>>().join(", ");
-            (subject.name.clone(), format!("run {}; weights {weights}", subject.runs.join(", ")))
-        });
+        let (not_comparable, tainted): (Vec<String>, Vec<String>) =
+            warnings(comparison).into_iter().partition(|sentence| sentence.starts_with("NOT COMPARABLE"));
+        let differing = match comparison.settings.shown.len() as u64 {
+            1 => "1 setting differs".to_owned(),
+            n => format!("{} differ", plural("setting", n)),
+        };
         Self {
-            title: format!("{} beside {first}", others.join(", ")),
+            title: format!("{} beside {first}", others.join(" and ")),
             facts: vec![
-                plural("model", names.len() as u64),
-                plural("difference", comparison.tests() as u64),
-                plural("setting", comparison.settings.len() as u64) + " that differ",
+                plural("model", labels.len() as u64),
+                plural("difference", comparison.chance.differences as u64),
+                differing,
             ],
             tainted,
             not_comparable,
-            summary: summary(comparison),
+            answers: comparison.answers.clone(),
+            caveats: comparison.caveats.clone(),
             charts: charts.iter().map(|chart| Figure::alone(chart, "compare.csv")).collect(),
             sections: comparison.sections.iter().filter_map(part).collect(),
-            trends: table::trends(comparison).and_then(sortable),
-            subjects: sortable(table::subjects(comparison)),
-            settings: table::settings(comparison).and_then(sortable),
-            reading: reading(comparison, subjects),
-            provenance: provenance.collect(),
+            trends: table::trends(comparison).and_then(plain),
+            subjects: table::subjects(comparison).and_then(plain),
+            key: table::key(comparison),
+            differs: differs(comparison),
+            settings: table::settings(comparison).and_then(plain),
+            following: table::following(comparison),
+            reading: reading(comparison),
+            protocols: protocols(comparison),
+            command: comparison.command.clone(),
+            sources: sources(comparison),
         }
     }
 }
 
-/// The final figures that everybody asks for first, each in a sentence that says no more than its interval.
-fn summary(comparison: &Comparison) -> Vec<String> {
-    const FIRST: [(&str, &str); 4] = [("legality", "rate"), ("agreement", "top1"), ("full_games", "clean"), ("loss", "nats")];
-    let Some(section) = comparison.sections.first() else { return vec!["They have no figure in common.".to_owned()] };
-    let mut said = Vec::new();
-    for (metric, value) in FIRST {
-        let rows = section.rows.iter().filter(|row| row.metric == metric && row.value == value && row.slice.is_empty());
-        for row in rows {
-            for (at, difference) in row.differences.iter().enumerate() {
-                if let Some(difference) = difference {
-                    said.push(sentence(comparison, row, at + 1, difference));
-                }
-            }
-        }
-    }
-    if said.is_empty() {
-        said.push("They have none of the usual figures in common; all that they have stands below.".to_owned());
-    }
-    said
-}
-
-fn sentence(comparison: &Comparison, row: &Row, at: usize, difference: &Difference) -> String {
-    let name = |at: usize| &comparison.subjects[at].name;
-    let within = |at: usize| row.cells[at].as_ref().map_or_else(String::new, |figure| words::within(&row.metric, &figure.value));
-    let finding = match &difference.verdict {
-        Verdict::Better => format!("{} is better", name(at)),
-        Verdict::Worse => format!("{} is worse", name(at)),
-        Verdict::Higher => format!("{} is higher", name(at)),
-        Verdict::Lower => format!("{} is lower", name(at)),
-        Verdict::Same => "both are of one measurement".to_owned(),
-        Verdict::Inconclusive => "which of them is better is not told".to_owned(),
-        Verdict::Unranked(why) => format!("they differ, and are not ranked ({why})"),
-    };
-    let far = if difference.verdict == Verdict::Same { String::new() } else { format!(", {}", table::far(row, difference)) };
-    format!("{}: {} of {}, {} of {}; {finding}{far}.", row.label, within(at), name(at), within(0), name(0))
-}
-
-fn sortable(texts: Texts) -> Option<Table> {
+fn plain(texts: Texts) -> Option<Table> {
     let head = texts.head.into_iter().enumerate().map(|(column, text)| (text, column > 0));
     let cell = |(column, text): (usize, String)| if column == 0 { Cell::text(text) } else { Cell::number(text, None) };
     let rows = texts.rows.into_iter().map(|row| row.into_iter().enumerate().map(cell).collect()).collect();

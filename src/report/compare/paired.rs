@@ -23,8 +23,16 @@ pub(crate) struct Apart {
     pub(crate) method: &'static str,
     /// Of [`Pairs::mcnemar`], where it applies.
     pub(crate) p: Option<f64>,
+    /// Items on which only the first was right, and only the second.
+    pub(crate) discordant: Option<[u64; 2]>,
     /// Both are of the very same measurement.
     pub(crate) same: bool,
+}
+
+impl Apart {
+    pub(crate) fn new(estimate: Estimate, method: &'static str) -> Self {
+        Self { estimate, method, p: None, discordant: None, same: false }
+    }
 }
 
 /// How the difference of a measurement from itself is called.
@@ -44,7 +52,7 @@ impl<'s> Kept<'s> {
     pub(crate) fn apart(&self, line: &Line, a: &Cell, b: &Cell) -> Apart {
         if a.scores.iter().map(|(_, score)| score.key).eq(b.scores.iter().map(|(_, score)| score.key)) {
             let estimate = Estimate { value: 0.0, low: 0.0, high: 0.0, n: a.value.n };
-            return Apart { estimate, method: ITSELF, p: None, same: true };
+            return Apart { same: true, ..Apart::new(estimate, ITSELF) };
         }
         self.paired(line, a, b).unwrap_or_else(|| {
             let [a, b] = [a, b].map(|cell| Estimate {
@@ -53,7 +61,7 @@ impl<'s> Kept<'s> {
                 high: cell.value.high,
                 n: cell.value.n,
             });
-            Apart { estimate: difference::apart(a, b), method: difference::METHOD, p: None, same: false }
+            Apart::new(difference::apart(a, b), difference::METHOD)
         })
     }
 
@@ -90,7 +98,8 @@ fn pair(a: &Outcomes, b: &Outcomes) -> Option<Apart> {
     let both = || a.of[..n].iter().zip(&b.of[..n]);
     if a.share && !a.by_game {
         let pairs = Pairs::of(both().map(|(a, b)| (*a > 0.5, *b > 0.5)));
-        return Some(Apart { estimate: pairs.difference()?, method: paired::SHARES, p: Some(pairs.mcnemar()), same: false });
+        let (p, discordant) = (Some(pairs.mcnemar()), Some([pairs.only_a, pairs.only_b]));
+        return Some(Apart { p, discordant, ..Apart::new(pairs.difference()?, paired::SHARES) });
     }
     let mut games = BTreeMap::<u32, (f64, u64)>::new();
     for ((game, _), (a, b)) in a.places.iter().zip(both()) {
@@ -100,7 +109,7 @@ fn pair(a: &Outcomes, b: &Outcomes) -> Option<Apart> {
     }
     let games: Vec<(f64, u64)> = games.into_values().collect();
     // Any seed will do, and the same one always: a comparison drawn twice is the same.
-    Some(Apart { estimate: paired::mean(&games, 0)?, method: paired::MEANS, p: None, same: false })
+    Some(Apart::new(paired::mean(&games, 0)?, paired::MEANS))
 }
 
 #[cfg(test)]
@@ -116,6 +125,7 @@ mod tests {
     fn shares_of_the_same_positions_are_paired_as_far_as_both_were_asked() {
         let got = pair(&outcomes(&[1.0, 1.0, 0.0, 0.0], 3, true), &outcomes(&[1.0, 0.0, 1.0], 3, true)).expect("pairs");
         assert_eq!((got.estimate.n, got.estimate.value, got.p, got.method), (3, 0.0, Some(1.0), paired::SHARES));
+        assert_eq!(got.discordant, Some([1, 1]));
     }
 
     #[test]

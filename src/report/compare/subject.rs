@@ -1,8 +1,11 @@
 //! What stands in a column of a comparison: a point of a run, or several that differ in nothing but their seed.
 
+use std::path::Path;
+
 use anyhow::Result;
 use serde_json::Value;
 
+use super::label::labels;
 use crate::error::Fixable;
 use crate::experiment::{Experiment, Weights};
 use crate::report::results::{Point, Results};
@@ -10,6 +13,8 @@ use crate::report::results::{Point, Results};
 /// One column.
 pub struct Subject<'a> {
     pub name: String,
+    /// Short, and no other subject's.
+    pub label: String,
     /// At least one; more than one are trainings of different seeds.
     pub members: Vec<Member<'a>>,
 }
@@ -18,6 +23,8 @@ pub struct Subject<'a> {
 pub struct Member<'a> {
     pub results: &'a Results,
     pub point: &'a Point,
+    /// Where the run lies, if it is to be linked.
+    pub folder: Option<&'a Path>,
 }
 
 impl Subject<'_> {
@@ -67,20 +74,21 @@ pub fn subjects<'a>(members: Vec<Member<'a>>) -> Vec<Subject<'a>> {
         groups = seeds.drain(..).map(|member| (asked.clone(), vec![member])).collect();
     }
     let names: Vec<String> = groups.iter().map(|(_, members)| plain_name(members)).collect();
-    groups
-        .into_iter()
-        .enumerate()
-        .map(|(at, (_, members))| {
-            let twice = names.iter().filter(|name| **name == names[at]).count() > 1;
-            let name = if twice { format!("{} ({})", names[at], members[0].results.run.id) } else { names[at].clone() };
-            Subject { name, members }
-        })
-        .collect()
+    let subject = |(at, (_, members)): (usize, (Value, Vec<Member<'a>>))| {
+        let twice = names.iter().filter(|name| **name == names[at]).count() > 1;
+        let name = if twice { format!("{} ({})", names[at], members[0].results.run.id) } else { names[at].clone() };
+        Subject { label: name.clone(), name, members }
+    };
+    let mut subjects: Vec<Subject> = groups.into_iter().enumerate().map(subject).collect();
+    for (at, label) in labels(&subjects).into_iter().enumerate() {
+        subjects[at].label = label;
+    }
+    subjects
 }
 
 /// A run's name; of a sweep also that of its point, without the seed where there are several.
 fn plain_name(members: &[Member]) -> String {
-    let Member { results, point } = members[0];
+    let Member { results, point, .. } = members[0];
     let is_seed = |word: &&str| word.split_once('=').is_some_and(|(key, _)| key.rsplit('.').next() == Some("seed"));
     let title = point.title();
     let words: Vec<&str> = title.split_whitespace().filter(|word| members.len() == 1 || !is_seed(word)).collect();
@@ -113,7 +121,7 @@ pub(super) fn asked(experiment: &Experiment) -> Value {
 /// `RUN:POINT` is a run and a point of it. A folder whose name has a colon is one as well.
 pub fn name(wanted: &str) -> (&str, Option<&str>) {
     match wanted.split_once(':') {
-        Some((run, point)) if !std::path::Path::new(wanted).exists() => (run, Some(point)),
+        Some((run, point)) if !Path::new(wanted).exists() => (run, Some(point)),
         _ => (wanted, None),
     }
 }

@@ -10,6 +10,7 @@ use crate::measure::score::{MeasuredCheckpoint, Protocol, Score, Value};
 use crate::report::fixture::experiment;
 use crate::report::results::{Asked, Measured, Point, Results, Run};
 use crate::store::{Key, Store};
+use crate::train::config::Length;
 
 /// Legality and first-choice agreement, in points of a hundred, after 205, 410, 614 and 819 M tokens.
 const RUN1: [(f64, f64); 4] = [(95.10, 46.55), (96.90, 49.10), (97.55, 50.95), (97.75, 51.85)];
@@ -81,6 +82,9 @@ fn published(name: &str, levels: [(f64, f64); 4], every: u64, tokens_per_step: u
     experiment.point = name.into();
     if name == "run2" {
         (experiment.model.layers, experiment.model.width, experiment.model.heads, experiment.model.hidden) = (20, 768, 12, 2048);
+        if let Weights::Train(train) = &mut experiment.weights {
+            train.length = Length::Steps(77_787);
+        }
     }
     let scores = levels.iter().zip(1..).flat_map(|(&(legal, top1), number)| {
         let at = [number * every, number * every * tokens_per_step];
@@ -105,7 +109,7 @@ fn compared(runs: &[Results], wanted: Wanted) -> anyhow::Result<Comparison> {
 }
 
 fn subjects_of(runs: &[Results]) -> Vec<Subject<'_>> {
-    let members = runs.iter().flat_map(|results| results.points.iter().map(move |point| Member { results, point }));
+    let members = runs.iter().flat_map(|results| results.points.iter().map(move |point| Member { results, point, folder: None }));
     subjects(members.collect())
 }
 
@@ -150,7 +154,7 @@ fn snapshots_of_unlike_schedules_meet_where_they_are_within_five_per_cent() {
     assert_eq!(compared(&runs, named(400e6)).expect("both are near").sections.len(), 1);
     let error = compared(&runs, named(300e6)).expect_err("nobody is near");
     assert_eq!(exit_of(&error), Exit::NotComparable);
-    assert!(error.to_string().starts_with("`run1` was not measured within 5 % of 300 M tokens"), "{error}");
+    assert!(error.to_string().starts_with("`run1` was not measured within 5 % of 300 M tokens: it has step 4,000 at 197 M tokens below, and step 8,000 at 393 M tokens above"), "{error}");
 }
 
 fn single(name: &str, temperature: f64, points: f64, tokens: u64) -> Results {
@@ -177,7 +181,7 @@ fn two_temperatures_are_refused_by_the_name_of_the_field_and_are_shown_apart_whe
     let rows = &comparison.sections[0].rows;
     assert_eq!(rows.len(), 2, "a row each");
     assert!(rows.iter().all(|row| row.cells.iter().flatten().count() == 1 && row.differences[0].is_none()));
-    let shown = markdown(&comparison, &subjects_of(&runs));
+    let shown = markdown(&comparison);
     assert!(shown.contains("NOT COMPARABLE: legality of a and of b (temperature: 1.0 and 0.6)."), "{shown}");
 }
 
@@ -223,13 +227,97 @@ fn trainings_that_differ_in_their_seed_alone_stand_in_one_column() {
 fn every_form_of_a_comparison_tells_the_same() {
     let runs = both(2_000);
     let comparison = compared(&runs, SHARED).expect("one protocol");
-    insta::assert_snapshot!("a_comparison_in_markdown", markdown(&comparison, &subjects_of(&runs)));
-    insta::assert_snapshot!("a_comparison_on_the_terminal", terminal(&comparison, &subjects_of(&runs)));
+    insta::assert_snapshot!("a_comparison_in_markdown", markdown(&comparison));
+    insta::assert_snapshot!("a_comparison_on_the_terminal", terminal(&comparison, 100));
     let csv = csv(&comparison).expect("a table");
     let figures: usize =
         comparison.sections.iter().flat_map(|section| &section.rows).map(|row| row.cells.iter().flatten().count()).sum();
     assert_eq!(csv.lines().count(), 1 + figures);
     let document: Json = serde_json::from_str(&json(&comparison).expect("a document")).expect("JSON");
-    assert_eq!(document["schema"], 1);
+    assert_eq!(document["schema"], 2);
     assert_eq!(document["sections"][0]["rows"][0]["cells"][0]["value"], 0.951);
+    let one_level = Wanted { axis: Axis::At(Budget::Tokens, 400e6), ..SHARED };
+    let comparison = compared(&runs, one_level).expect("one protocol");
+    insta::assert_snapshot!("a_comparison_as_a_table", super::csv(&comparison).expect("a table"));
+    insta::assert_snapshot!("a_comparison_as_a_document", json(&comparison).expect("a document"));
+}
+
+#[test]
+fn no_line_on_the_terminal_is_wider_than_it_and_a_table_that_would_be_is_turned() {
+    let models = ["a rather long name of a run", "b", "c", "d", "e"].map(|name| single(name, 1.0, 97.0, 800));
+    let comparison = compared(&models, SHARED).expect("one protocol");
+    for width in [60, 80, 100, 200] {
+        let shown = terminal(&comparison, width);
+        let widest = shown.lines().map(|line| line.chars().count()).max().expect("lines");
+        assert!(widest <= width, "{widest} of {width}:\n{shown}");
+    }
+    let runs = both(2_000);
+    let two = compared(&runs, SHARED).expect("one protocol");
+    let head = ["figure", "run1", "run2", "difference", "protocol"];
+    assert!(terminal(&two, 200).lines().any(|line| line.split_whitespace().eq(head)));
+    insta::assert_snapshot!("five_models_on_the_terminal", terminal(&comparison, 80));
+}
+
+#[test]
+fn a_name_that_is_long_gets_a_short_one_and_a_key() {
+    let labels = |runs: &[Results]| subjects_of(runs).into_iter().map(|subject| subject.label).collect::<Vec<_>>();
+    assert_eq!(labels(&both(20)), ["run1", "run2"]);
+    let long = |name: &str| format!("the run that is called {name}");
+    assert_eq!(labels(&[single(&long("a"), 1.0, 97.0, 8), single(&long("c"), 1.0, 97.0, 9)]), ["a", "c"]);
+    let mut sized = [single(&long("a"), 1.0, 97.0, 8), single(&long("b"), 1.0, 97.0, 9)];
+    sized[1].points[0].experiment.model.layers = 3;
+    assert_eq!(labels(&sized), ["16×512", "3×512"]);
+    let comparison = compared(&sized, SHARED).expect("one protocol");
+    assert!(markdown(&comparison).contains("- **3×512**: the run that is called b"), "{}", markdown(&comparison));
+}
+
+#[test]
+fn an_answer_says_which_at_what_by_how_much_and_what_it_would_take() {
+    let comparison = compared(&both(2_000), SHARED).expect("one protocol");
+    let answer = &comparison.answers[0];
+    insta::assert_snapshot!("the_answer_of_the_published_runs", format!("{}\n{}", answer.lead, answer.findings.join("\n")));
+    let unequal = compared(&[single("a", 1.0, 97.86, 800), single("b", 1.0, 98.85, 3_200)], SHARED).expect("one protocol");
+    let answer = &unequal.answers[0];
+    assert!(answer.lead.starts_with("At unequal budgets (b: 4 × the tokens") && answer.lead.contains("not ranked"), "{answer:?}");
+    assert!(!answer.lead.contains("better"), "{answer:?}");
+}
+
+#[test]
+fn what_is_equal_by_construction_is_not_listed_and_the_rest_is_allowed_for_its_number() {
+    let with = |name: &str, clean: f64, points: f64, tokens: u64| {
+        let mut results = single(name, 1.0, points, tokens);
+        let games = Metric::FullGames { games: 200, temperature: 1.0, seed: 7 };
+        results.points[0].scores.push(measured(&games, Asked::Final, [16_000, tokens], vec![share("clean", clean, 200)]));
+        results
+    };
+    let comparison = compared(&[with("a", 0.0, 97.0, 800), with("b", 0.0, 98.0, 801), with("c", 0.0, 97.05, 802)], SHARED)
+        .expect("one protocol");
+    assert_eq!((comparison.chance.differences, comparison.chance.told, comparison.chance.told_of_all), (2, 1, 1));
+    let shown = markdown(&comparison);
+    assert!(shown.contains("Not listed: never seen in any (Games without an illegal move"), "{shown}");
+    assert!(!shown.contains("| Games without"), "{shown}");
+    let holm: Vec<f64> = comparison.sections[0].rows[0].differences.iter().flatten().filter_map(|d| d.p_holm).collect();
+    assert!(holm[0] < 0.001 && holm[1] > 0.5, "{holm:?}");
+    let one = compared(&[with("a", 0.0, 97.0, 800), with("b", 1.0, 98.0, 801)], SHARED).expect("one protocol");
+    assert!(!markdown(&one).contains("Not listed"), "what one of them did is listed");
+}
+
+#[test]
+fn a_page_and_its_charts_are_what_they_were() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let runs = both(2_000);
+    let mut comparison = compared(&runs, SHARED).expect("one protocol");
+    let page = write(&mut comparison, &subjects_of(&runs), dir.path()).expect("written");
+    let html = fs_err::read_to_string(&page).expect("the page");
+    let (_, body) = html.split_once("<body>").expect("a body");
+    let (body, _) = body.split_once("<script>").expect("a script");
+    let pieces: Vec<&str> = body.split("<svg").map(|piece| piece.split_once("</svg>").map_or(piece, |(_, rest)| rest)).collect();
+    insta::assert_snapshot!("the_page_of_a_comparison", pieces.join("<svg/>"));
+    for chart in ["legality", "agreement"] {
+        let svg = fs_err::read_to_string(dir.path().join(format!("charts/{chart}.svg"))).expect("a chart");
+        insta::assert_snapshot!(format!("the_chart_of_{chart}"), svg);
+    }
+    // Again into the same folder: the same bytes.
+    write(&mut comparison, &subjects_of(&runs), dir.path()).expect("it is ours");
+    assert_eq!(fs_err::read_to_string(&page).expect("the page"), html);
 }

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::measure::values::{Better, better};
 
-use super::comparison::{Row, Section};
 use super::levels::Budget;
+use super::section::{Row, Section};
+use super::verdict::Verdict;
 
 /// Of a figure of a subject, beside the first subject's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,7 +20,7 @@ pub struct Trend {
     /// Levels at which it is the better one, by the number alone.
     pub better: usize,
     pub worse: usize,
-    /// Levels at which the interval of the difference says so too.
+    /// Levels at which that is told, and not inconclusive.
     pub told: usize,
     pub levels: usize,
 }
@@ -29,7 +30,7 @@ pub(crate) fn trends(sections: &[Section]) -> Vec<Trend> {
     let mut all: Vec<Trend> = Vec::new();
     for section in sections {
         let Some(budget) = section.budget else { continue };
-        for row in section.rows.iter().filter(|row| row.slice.is_empty()) {
+        for row in section.listed(false) {
             let Some(side) = better(&row.metric, &row.value) else { continue };
             for (at, difference) in row.differences.iter().enumerate() {
                 let Some(difference) = difference else { continue };
@@ -38,7 +39,7 @@ pub(crate) fn trends(sections: &[Section]) -> Vec<Trend> {
                 trend.levels += 1;
                 trend.better += usize::from(gain > 0.0);
                 trend.worse += usize::from(gain < 0.0);
-                trend.told += usize::from(difference.low > 0.0 || difference.high < 0.0);
+                trend.told += usize::from(difference.verdict != Verdict::Inconclusive);
             }
         }
     }

@@ -12,13 +12,14 @@ pub(crate) const WITHIN: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval of the difference lies on the better side of nothing.
+    /// The interval of the difference lies on the better side of nothing, and where items are paired, the exact test of them is
+    /// below 5 % as well: of a few pairs the interval alone says too much.
     Better,
     Worse,
     /// The same, of a figure of which neither side is the better one.
     Higher,
     Lower,
-    /// The interval holds 0.
+    /// The interval holds 0, or the exact test of the pairs is not below 5 %.
     Inconclusive,
     /// One measurement, found twice.
     Same,
@@ -32,7 +33,7 @@ impl Verdict {
         if apart.same {
             return Self::Same;
         }
-        if !above && apart.estimate.high >= 0.0 {
+        if !above && apart.estimate.high >= 0.0 || apart.p.is_some_and(|p| p >= 0.05) {
             return Self::Inconclusive;
         }
         match (better(metric, value), budget) {
@@ -82,7 +83,7 @@ mod tests {
 
     fn of(metric: &str, value: &str, [low, high]: [f64; 2], budget: &Result<(), String>) -> Verdict {
         let estimate = Estimate { value: f64::midpoint(low, high), low, high, n: 9 };
-        Verdict::of(metric, value, &Apart { estimate, method: "", p: None, same: false }, budget)
+        Verdict::of(metric, value, &Apart::new(estimate, ""), budget)
     }
 
     #[test]
@@ -92,6 +93,13 @@ mod tests {
         assert_eq!(of("loss", "nats", [-0.02, -0.01], &Ok(())), Verdict::Better);
         assert_eq!(of("loss", "nats", [-0.02, 0.0], &Ok(())), Verdict::Inconclusive);
         assert_eq!(of("full_games", "plies", [1.0, 2.0], &Ok(())), Verdict::Higher);
+    }
+
+    #[test]
+    fn a_few_pairs_say_nothing_where_their_exact_test_does_not() {
+        let estimate = Estimate { value: 0.025, low: 0.006, high: 0.06, n: 200 };
+        let of = |p| Verdict::of("rules", "check.human", &Apart { p: Some(p), ..Apart::new(estimate, "") }, &Ok(()));
+        assert_eq!((of(0.0625), of(0.03)), (Verdict::Inconclusive, Verdict::Better));
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! Which is better, at what, by how much, and how sure: in sentences, and never more than the intervals say.
+
+use serde::Serialize;
+
+use super::column::Column;
+use super::levels::Budget;
+use super::needed;
+use super::section::{Difference, Figure, Row, Section};
+use super::table::{far, titled};
+use super::trend::Trend;
+use super::verdict::{Verdict, WITHIN};
+use crate::measure::values;
+use crate::stats::difference;
+use crate::text::{plural, si, significant, thousands};
+
+/// The figures that everybody asks for first.
+const FIRST: [&str; 4] = ["legality.rate", "agreement.top1", "full_games.clean", "loss.nats"];
+
+/// What one model beside the first comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// In one sentence.
+    pub lead: String,
+    /// The figures that everybody asks for, each with its difference and how sure it is.
+    pub findings: Vec<String>,
+}
+
+/// One for each subject after the first.
+pub(crate) fn answers(subjects: &[Column], sections: &[Section], trends: &[Trend]) -> Vec<Answer> {
+    (1..subjects.len()).map(|other| answer(subjects, sections, trends, other)).collect()
+}
+
+fn answer(subjects: &[Column], sections: &[Section], trends: &[Trend], other: usize) -> Answer {
+    let [first, name] = [&subjects[0].label, &subjects[other].label];
+    let Some(section) = basis(sections, other) else {
+        let lead = format!("{name} and {first} have no figure in common that was measured in one way: neither is better.");
+        return Answer { lead, findings: Vec::new() };
+    };
+    let listed = || pairs(section, other).filter(|(row, _)| row.alike.is_none());
+    if listed().next().is_none() {
+        let lead = format!("{name} and {first} are of one measurement, or equal in all that was measured.");
+        return Answer { lead, findings: Vec::new() };
+    }
+    let of = |figure: &str| {
+        let rows = listed().filter(|(row, _)| row.figure() == figure);
+        rows.map(|(row, difference)| finding(section, trends, row, other, difference)).collect::<Vec<_>>()
+    };
+    let lead = format!("{}, {}", budget(subjects, section, other), counted(first, name, listed()));
+    Answer { lead, findings: FIRST.into_iter().flat_map(of).collect() }
+}
+
+/// How it stands with every figure that has a better side.
+fn counted<'r>(first: &str, name: &str, listed: impl Iterator<Item = (&'r Row, &'r Difference)>) -> String {
+    let (mut better, mut worse, mut unranked, mut open) = (0_usize, 0_usize, 0_usize, 0_usize);
+    for (_, difference) in listed.filter(|(row, _)| values::better(&row.metric, &row.value).is_some()) {
+        match difference.verdict {
+            Verdict::Better => better += 1,
+            Verdict::Worse => worse += 1,
+            Verdict::Unranked(_) => unranked += 1,
+            _ => open += 1,
+        }
+    }
+    let all = plural("figure", (better + worse + unranked + open) as u64);
+    match (better + worse, unranked) {
+        (0, 0) => format!("whether {name} or {first} is better is told at none of {all}."),
+        (0, _) => {
+            format!("{name} and {first} differ at {unranked} of {all} and are not ranked; at {open} no difference is told.")
+        }
+        _ => format!("{name} is better than {first} at {better} of {all} and worse at {worse}; at {open} it is not told which."),
+    }
+}
+
+/// The figures that say most: final ones of equal budgets, else those of the last level of equal tokens, or of equal work; else
+/// the final ones, whatever they took.
+fn basis(sections: &[Section], other: usize) -> Option<&Section> {
+    let of = |budget| sections.iter().filter(move |section| section.budget == budget && pairs(section, other).next().is_some());
+    let fair = of(None).find(|section| tokens(section, other).is_some_and(is_one));
+    fair.or_else(|| of(Some(Budget::Tokens)).next_back())
+        .or_else(|| of(Some(Budget::Flops)).next_back())
+        .or_else(|| of(None).next())
+}
+
+/// The rows of the whole sample in which both have a figure.
+fn pairs(section: &Section, other: usize) -> impl Iterator<Item = (&Row, &Difference)> {
+    section
+        .rows
+        .iter()
+        .filter(|row| row.slice.is_empty())
+        .filter_map(move |row| Some((row, row.differences[other - 1].as_ref()?)))
+}
+
+/// The training tokens of the first and of the other.
+fn tokens(section: &Section, other: usize) -> Option<[f64; 2]> {
+    let (row, _) = pairs(section, other).next()?;
+    let of = |at: usize| row.cells[at].as_ref().map(|figure| figure.tokens as f64);
+    Some([of(0)?, of(other)?])
+}
+
+/// Nothing is one budget with nothing only where nothing was trained.
+fn is_one([a, b]: [f64; 2]) -> bool {
+    a > 0.0 && b > 0.0 && (b / a).ln().abs() <= WITHIN.ln_1p()
+}
+
+/// `Legal moves, T = 1.0: better, +4.6 points [+3.3, +6.0] (n = 4,000, in pairs)`, and what more it would take.
+fn finding(section: &Section, trends: &[Trend], row: &Row, other: usize, difference: &Difference) -> String {
+    let of = match row.cells[other].as_ref().zip(row.cells[0].as_ref()) {
+        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("{} beside {}", seeds(b), seeds(a)),
+        _ if difference.method == difference::METHOD => format!("n = {}", thousands(difference.n)),
+        _ => format!("n = {}, in pairs", thousands(difference.n)),
+    };
+    let more = match needed::needed(row, other, difference).filter(|_| difference.verdict == Verdict::Inconclusive) {
+        Some(n) if n > difference.n as f64 => {
+            format!("; if they differ as much as seen, n = {} each would tell", needed::words(n))
+        }
+        _ => String::new(),
+    };
+    let levels = over_levels(section, trends, row, other).unwrap_or_default();
+    format!("{}: {}, {} ({of}{more}).{levels}", titled(row), difference.verdict.words(), far(row, difference))
+}
+
+fn seeds(figure: &Figure) -> String {
+    format!("{} of {}", plural("seed", figure.seeds as u64), thousands(figure.observations))
+}
+
+/// What the two had to learn from: `At equal tokens (819 k; 3×64 spent 2.6 × the FLOPs)`.
+fn budget(subjects: &[Column], section: &Section, other: usize) -> String {
+    let name = &subjects[other].label;
+    let Some([a, b]) = tokens(section, other).filter(|tokens| tokens.iter().all(|tokens| *tokens > 0.0)) else {
+        return "At budgets that nobody knows".to_owned();
+    };
+    let flops = |at: usize| subjects[at].flops_per_token as f64;
+    let work = [a * flops(0), b * flops(other)];
+    let times = |[a, b]: [f64; 2]| significant(b / a, 2);
+    match (is_one([a, b]), is_one(work)) {
+        (true, true) => format!("At equal tokens and equal work ({} tokens)", si(a)),
+        (true, false) => format!("At equal tokens ({}), not equal work ({name} spent {} × the FLOPs)", si(a), times(work)),
+        (false, true) => format!("At equal work ({}), on {} × the tokens", Budget::Flops.words(work[0]), times([a, b])),
+        (false, false) => {
+            format!("At unequal budgets ({name}: {} × the tokens, {} × the FLOPs)", times([a, b]), times(work))
+        }
+    }
+}
+
+/// What a figure does over the levels of the same budget, where there are several.
+fn over_levels(section: &Section, trends: &[Trend], row: &Row, other: usize) -> Option<String> {
+    let budget = section.budget?;
+    let trend = trends.iter().find(|trend| {
+        trend.subject == other && trend.budget == budget && trend.metric == row.metric && trend.value == row.value
+    })?;
+    let of = if budget == Budget::Tokens { "equal tokens" } else { "equal work" };
+    Some(format!(
+        " Over {} levels of {of}, the number alone is better at {} and worse at {}; at {} that is told.",
+        trend.levels, trend.better, trend.worse, trend.told
+    ))
+}
