@@ -10,6 +10,7 @@ mod page;
 mod published;
 pub mod results;
 mod settings;
+mod sweep;
 mod tables;
 mod tensorboard;
 #[cfg(test)]
@@ -99,7 +100,19 @@ fn draw(results: &Results) -> Vec<Drawn> {
             _ => name.to_owned(),
         };
         let narrow = if same.is_some() { String::new() } else { charts::svg(&drawing, charts::NARROW) };
-        all.push(Drawn { name, file, table, section, point, same, narrow, wide, title: drawing.title, alt: drawing.alt });
+        all.push(Drawn {
+            name,
+            file,
+            table,
+            section,
+            point,
+            same,
+            narrow,
+            wide,
+            linked: false,
+            title: drawing.title,
+            alt: drawing.alt,
+        });
     }
     all
 }
@@ -108,7 +121,7 @@ fn draw(results: &Results) -> Vec<Drawn> {
 fn drawn(name: &'static str, table: &'static str, drawing: charts::Drawing) -> Drawn {
     let [wide, narrow] = [charts::WIDE, charts::NARROW].map(|width| charts::svg(&drawing, width));
     let (title, alt) = (drawing.title, drawing.alt);
-    Drawn { name, file: name.to_owned(), table, section: None, point: None, same: None, wide, narrow, title, alt }
+    Drawn { name, file: name.to_owned(), table, section: None, point: None, same: None, wide, narrow, linked: false, title, alt }
 }
 
 /// Writes the charts as SVG and PNG, on all cores; what an earlier report left, and this one does not draw, goes.

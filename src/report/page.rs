@@ -3,6 +3,7 @@
 mod corpus;
 mod parts;
 mod point;
+mod shared;
 mod stages;
 mod sweep;
 pub(crate) mod table;
@@ -20,7 +21,11 @@ use super::{published, words};
 use crate::text::plural;
 
 use point::PointPage;
+use sweep::SweepPage;
 use table::Table;
+
+/// The chart of what was done; those of what came out stand above.
+const TIMELINE: &str = "timeline";
 
 /// A chart, drawn.
 pub(crate) struct Drawn {
@@ -35,6 +40,8 @@ pub(crate) struct Drawn {
     pub(crate) same: Option<usize>,
     pub(crate) wide: String,
     pub(crate) narrow: String,
+    /// It is left out of the page, which leads to its file.
+    pub(crate) linked: bool,
     pub(crate) title: String,
     pub(crate) alt: String,
 }
@@ -47,9 +54,7 @@ pub(crate) struct Page {
     has_file: bool,
     tainted: Vec<String>,
     warnings: Vec<String>,
-    answers: Vec<String>,
-    sweep: Option<Table>,
-    seeds: Option<Table>,
+    sweep: Option<SweepPage>,
     overview: Vec<Figure>,
     timeline: Vec<Figure>,
     points: Vec<PointPage>,
@@ -73,6 +78,7 @@ pub(crate) struct Figure {
     wide: Template,
     narrow: Template,
     same: Option<String>,
+    linked: bool,
 }
 
 impl Page {
@@ -83,8 +89,8 @@ impl Page {
         };
         let question =
             results.points.first().map(|point| point.experiment.question.trim().to_owned()).filter(|text| !text.is_empty());
-        let of_run = |names: &[&str]| {
-            let charts = drawn.iter().filter(|chart| chart.point.is_none() && names.contains(&chart.name));
+        let of_run = |wanted: &dyn Fn(&str) -> bool| {
+            let charts = drawn.iter().filter(|chart| chart.point.is_none() && wanted(chart.name));
             charts.map(|chart| Figure::new(chart, results)).collect()
         };
         Self {
@@ -94,12 +100,10 @@ impl Page {
             has_file: results.has_file,
             tainted: words::tainted(results),
             warnings: words::warnings(results),
-            answers: words::answers(results),
-            sweep: sweep::points(results),
-            seeds: sweep::seeds(results),
-            overview: of_run(&["full-games-by-temperature", "points"]),
-            timeline: of_run(&["timeline"]),
-            points: (0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect(),
+            sweep: sweep::page(results),
+            overview: of_run(&|name| name != TIMELINE),
+            timeline: of_run(&|name| name == TIMELINE),
+            points: shared::first((0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect()),
             stages: stages::stages(results),
             measured: stages::measured(results),
             provenance: provenance(results),
@@ -172,6 +176,7 @@ impl Figure {
             wide: Template::from_safe_string(drawn.wide.clone()),
             narrow: Template::from_safe_string(drawn.narrow.clone()),
             same: None,
+            linked: false,
         }
     }
 
@@ -186,6 +191,7 @@ impl Figure {
             wide: Template::from_safe_string(drawn.wide.clone()),
             narrow: Template::from_safe_string(drawn.narrow.clone()),
             same: drawn.same.map(|point| words::point_name(&results.points[point])),
+            linked: drawn.linked,
         }
     }
 }

@@ -4,6 +4,7 @@ mod collisions;
 mod golden;
 mod hostile;
 mod readable;
+mod sweeps;
 
 use std::time::Instant;
 

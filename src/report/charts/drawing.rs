@@ -51,6 +51,8 @@ pub(crate) enum Unit {
     Share,
     /// Large counts, shown as `200 M`.
     Count,
+    /// Decimal logarithms, shown as what they are of: equal factors are equally long.
+    Logarithm,
 }
 
 pub(crate) enum Mark {
@@ -69,6 +71,10 @@ pub(crate) enum Mark {
         points: Vec<(f64, f64)>,
         hue: Hue,
         label: String,
+    },
+    /// Names beside points, where there is room.
+    Names {
+        points: Vec<((f64, f64), String)>,
     },
     /// A figure of its own beside a curve.
     Ring {

@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, InData as _, Plot};
 use super::drawing::{Axis, Mark, Plane, Stroke, Unit};
+use super::names;
 use super::scale::{range, ticks};
 use super::style::{Hue, LEADING, TEXT, TICK, Weight, fit, width, wrap};
 
@@ -103,6 +104,16 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     let inside = Inside { x, y, columns: plot_right - plot_left, rows: plane.height };
     for mark in &plane.marks {
         inside.mark(mark, &plot);
+    }
+    for mark in &plane.marks {
+        if let Mark::Names { points } = mark {
+            names::draw(
+                points,
+                canvas,
+                |at| inside.holds(at).then(|| plot.pixel(at)),
+                [plot_left, plot_top, plot_right, plot_bottom],
+            );
+        }
     }
     uprights(plane, canvas, &plot, &inside, plot_top, (plot_left, left + panel_width));
     let mut labels = end_labels(plane, &plot, &inside, plot_right, label_room);
@@ -212,7 +223,7 @@ impl Inside {
                     plot.column(self.clamp((from + gap, self.y.0.max(0.0))), self.clamp((to - gap, height)), *hue);
                 }
             }
-            Mark::Ring { .. } | Mark::Whisker { .. } | Mark::Upright { .. } => (),
+            Mark::Ring { .. } | Mark::Whisker { .. } | Mark::Upright { .. } | Mark::Names { .. } => (),
         }
     }
 
@@ -336,6 +347,7 @@ fn xs(mark: &Mark) -> Vec<f64> {
         Mark::Ring { at, .. } => vec![at.0],
         Mark::Whisker { x, .. } | Mark::Upright { x, .. } => vec![*x],
         Mark::Columns { bins, .. } => bins.iter().flat_map(|bin| [bin.0, bin.1]).collect(),
+        Mark::Names { points } => points.iter().map(|(at, _)| at.0).collect(),
         Mark::Level { .. } => Vec::new(),
     }
 }
@@ -343,7 +355,7 @@ fn xs(mark: &Mark) -> Vec<f64> {
 fn ys(mark: &Mark) -> Vec<f64> {
     match mark {
         // Raw values may be cut: one spike must not flatten everything else.
-        Mark::Line { stroke: Stroke::Raw, .. } | Mark::Upright { .. } => Vec::new(),
+        Mark::Line { stroke: Stroke::Raw, .. } | Mark::Upright { .. } | Mark::Names { .. } => Vec::new(),
         Mark::Line { points, .. } | Mark::Dots { points, .. } => points.iter().map(|point| point.1).collect(),
         Mark::Band { points, .. } => points.iter().flat_map(|point| [point.1, point.2]).collect(),
         Mark::Ring { at, .. } => vec![at.1],

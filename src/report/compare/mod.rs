@@ -19,7 +19,10 @@ mod verdict;
 
 pub use comparison::{Axis, Comparison, Wanted};
 pub use levels::Budget;
+pub(crate) use line::lines;
 pub use page::write;
 pub use render::{csv, json, markdown, terminal};
+pub(crate) use subject::without_seed;
 pub use subject::{Member, Subject, choose, name, subjects};
 pub use verdict::Verdict;
+pub(crate) use verdict::WITHIN;
