@@ -1,6 +1,7 @@
 //! The page, and its Markdown twin: one value, filled once, rendered by two templates.
 
 mod corpus;
+mod many_stages;
 mod parts;
 mod point;
 mod shared;
@@ -23,6 +24,9 @@ use crate::text::plural;
 use point::PointPage;
 use sweep::SweepPage;
 use table::Table;
+
+/// More nodes than these are told stage by stage.
+const MOST_NODES: usize = 400;
 
 /// The chart of what was done; those of what came out stand above.
 const TIMELINE: &str = "timeline";
@@ -104,7 +108,7 @@ impl Page {
             overview: of_run(&|name| name != TIMELINE),
             timeline: of_run(&|name| name == TIMELINE),
             points: shared::first((0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect()),
-            stages: stages::stages(results),
+            stages: if results.nodes.len() > MOST_NODES { many_stages::by_stage(results) } else { stages::stages(results) },
             measured: stages::measured(results),
             provenance: provenance(results),
             tables: tables.to_vec(),
@@ -154,6 +158,7 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
             .replace("T = ", "T\u{a0}=\u{a0}")
             .replace("n = ", "n\u{a0}=\u{a0}")
             .replace(" M ", "\u{a0}M ")
+            .replace(" × ", "\u{a0}×\u{a0}")
     });
     for (name, source) in PARTS {
         environment.add_template(name, source).with_context(|| format!("reading `{name}`"))?;

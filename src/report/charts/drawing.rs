@@ -72,6 +72,11 @@ pub(crate) enum Mark {
         hue: Hue,
         label: String,
     },
+    /// The parts of a point beside it, such as the seeds of a mean.
+    Specks {
+        points: Vec<(f64, f64)>,
+        hue: Hue,
+    },
     /// Names beside points, where there is room.
     Names {
         points: Vec<((f64, f64), String)>,

@@ -13,6 +13,9 @@ const BELOW: f64 = 40.0;
 /// From the plot to the labels at its right.
 const REACH: f64 = 12.0;
 
+/// From a point to its parts, in pixels.
+const SPECKS_BESIDE: f64 = 7.0;
+
 /// The radius of a ring.
 const RING: f64 = 5.5;
 
@@ -223,6 +226,12 @@ impl Inside {
                     plot.column(self.clamp((from + gap, self.y.0.max(0.0))), self.clamp((to - gap, height)), *hue);
                 }
             }
+            Mark::Specks { points, hue } => {
+                let beside = SPECKS_BESIDE * (self.x.1 - self.x.0) / self.columns;
+                for &(x, y) in points.iter().filter(|point| self.holds(**point)) {
+                    plot.dot((x + beside, y), 2.25, *hue);
+                }
+            }
             Mark::Ring { .. } | Mark::Whisker { .. } | Mark::Upright { .. } | Mark::Names { .. } => (),
         }
     }
@@ -342,7 +351,9 @@ fn spread(labels: &mut Vec<EndLabel>, top: f64, bottom: f64) {
 
 fn xs(mark: &Mark) -> Vec<f64> {
     match mark {
-        Mark::Line { points, .. } | Mark::Dots { points, .. } => points.iter().map(|point| point.0).collect(),
+        Mark::Line { points, .. } | Mark::Dots { points, .. } | Mark::Specks { points, .. } => {
+            points.iter().map(|point| point.0).collect()
+        }
         Mark::Band { points, .. } => points.iter().map(|point| point.0).collect(),
         Mark::Ring { at, .. } => vec![at.0],
         Mark::Whisker { x, .. } | Mark::Upright { x, .. } => vec![*x],
@@ -356,7 +367,9 @@ fn ys(mark: &Mark) -> Vec<f64> {
     match mark {
         // Raw values may be cut: one spike must not flatten everything else.
         Mark::Line { stroke: Stroke::Raw, .. } | Mark::Upright { .. } | Mark::Names { .. } => Vec::new(),
-        Mark::Line { points, .. } | Mark::Dots { points, .. } => points.iter().map(|point| point.1).collect(),
+        Mark::Line { points, .. } | Mark::Dots { points, .. } | Mark::Specks { points, .. } => {
+            points.iter().map(|point| point.1).collect()
+        }
         Mark::Band { points, .. } => points.iter().flat_map(|point| [point.1, point.2]).collect(),
         Mark::Ring { at, .. } => vec![at.1],
         Mark::Whisker { low, high, .. } => vec![*low, *high],

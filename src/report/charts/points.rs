@@ -32,7 +32,9 @@ pub(crate) fn draw(results: &Results) -> Option<Drawing> {
     }
     let heading = |figure: &Figure| FIGURES.iter().find(|known| figure.metric == known.0 && figure.name == known.1);
     let of = |figure: &Figure| panel(&sweep, figure, heading(figure)?.2);
-    let rest = sweep.figures.iter().filter(|figure| figure.differs() && !scaling::shows(&sweep, figure));
+    let shown = scaling::shown(&sweep);
+    let is_shown = |figure: &Figure| shown.iter().any(|known| std::ptr::eq(*known, figure));
+    let rest = sweep.figures.iter().filter(|figure| figure.differs() && !is_shown(figure));
     let panels: Vec<Panel> = rest.filter_map(of).collect();
     let seeds = if sweep.repeated().next().is_some() { ", of several seeds of their mean" } else { "" };
     let subtitle = format!(

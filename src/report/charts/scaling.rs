@@ -15,10 +15,13 @@ const FIGURES: [(&str, &str, &str); 6] = [
     ("loss", "nats", "Loss over all of validation"),
     ("loss", "validation", "Best validation loss"),
     ("legality", "rate", "Legal moves"),
-    ("agreement", "top1", "First choice is the move played"),
+    ("agreement", "top1", "Agreement, top-1"),
     ("full_games", "clean", "Games without an illegal move"),
-    ("puzzles", "solved", "Puzzles solved"),
+    ("agreement", "top5", "Agreement, top-5"),
 ];
+
+/// Figures of one chart; fewer where each of them has several panels.
+const MOST_FIGURES: usize = 4;
 
 /// Panels side by side for what else varies are no more than these.
 const MOST_FACETS: usize = 8;
@@ -47,14 +50,17 @@ fn of_settings(results: &Results, place: usize) -> Option<Drawing> {
     over(&sweep, &kind)
 }
 
-/// Whether a chart of this module shows a figure, so that rows of points need not.
-pub(crate) fn shows(sweep: &Sweep, figure: &Figure) -> bool {
-    let is_drawn = |axis: &Axis| axis.numbers.is_some() && !axis.is_temperature();
-    sweep.axes.iter().any(is_drawn) && is_shown(figure)
-}
-
-fn is_shown(figure: &Figure) -> bool {
-    heading(figure).is_some() && figure.comparable && figure.differs()
+/// The figures that charts of this module show, so that rows of points need not; none where nothing is drawn along an axis.
+pub(crate) fn shown<'s>(sweep: &'s Sweep) -> Vec<&'s Figure> {
+    let is_drawn = |axis: &Axis| !axis.is_temperature() && facets(sweep, axis).is_some_and(|facets| !facets.is_empty());
+    if !sweep.axes.iter().any(is_drawn) {
+        return Vec::new();
+    }
+    let of = |(metric, name, _): (&str, &str, &str)| {
+        sweep.figures.iter().find(|figure| figure.metric == metric && figure.name == name)
+    };
+    let told = FIGURES.into_iter().filter_map(of).filter(|figure| figure.comparable && figure.differs());
+    told.take(if sweep.axes.len() > 1 { MOST_FIGURES - 1 } else { MOST_FIGURES }).collect()
 }
 
 fn heading(figure: &Figure) -> Option<&'static str> {
@@ -89,22 +95,21 @@ fn over(sweep: &Sweep, kind: &Kind) -> Option<Drawing> {
     let mut facets = facets(sweep, axis)?;
     let all = facets.len();
     facets.truncate(MOST_FACETS);
-    let figures: Vec<&Figure> =
-        sweep.figures.iter().filter(|figure| is_shown(figure)).take(if all > 1 { 3 } else { 4 }).collect();
+    let figures = shown(sweep);
     if figures.is_empty() || facets.is_empty() {
         return None;
     }
-    let (x, place) = scale(axis)?;
+    let (x_unit, x_range, place) = scale(axis)?;
     let mut panels = Vec::new();
     for figure in &figures {
-        let marks: Vec<Vec<Mark>> = facets.iter().map(|facet| marks(sweep, figure, facet, &place)).collect();
+        let marks: Vec<Vec<Mark>> = facets.iter().map(|facet| marks(sweep, axis, figure, facet, &place)).collect();
         let unit = if figure.unit == values::Unit::Share { Unit::Share } else { Unit::Number };
-        let range = shared_y(&marks.iter().map(Vec::as_slice).collect::<Vec<_>>(), unit, &[]);
+        let range = with_room(shared_y(&marks.iter().map(Vec::as_slice).collect::<Vec<_>>(), unit, &[]), unit);
         for (facet, marks) in facets.iter().zip(marks) {
             let name = heading(figure).unwrap_or(&figure.label);
             let heading = if facet.heading.is_empty() { name.to_owned() } else { format!("{name}, {}", facet.heading) };
             let y = Scale::new(unit_words(figure.unit), unit).range(range);
-            let x = Scale { label: axis.label(), unit: x.unit, include: Vec::new(), range: x.range };
+            let x = Scale::new(&axis.label(), x_unit).range(x_range);
             panels.push(Panel::Plane(Plane { heading, x, y, marks, height: 190.0 }));
         }
     }
@@ -123,7 +128,7 @@ fn unit_words(unit: values::Unit) -> &'static str {
 }
 
 /// The axis of a chart, a little longer than what lies on it, and where a setting lies.
-fn scale(axis: &Axis) -> Option<(Scale, Vec<f64>)> {
+fn scale(axis: &Axis) -> Option<(Unit, (f64, f64), Vec<f64>)> {
     let numbers = axis.numbers.as_ref()?;
     let place: Vec<f64> = if axis.is_logarithmic() { numbers.iter().map(|at| at.log10()).collect() } else { numbers.clone() };
     let (low, high) = place.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(*at), high.max(*at)));
@@ -133,10 +138,16 @@ fn scale(axis: &Axis) -> Option<(Scale, Vec<f64>)> {
         Kind::Setting(_) => Unit::Number,
         _ => Unit::Count,
     };
-    Some((Scale::new("", unit).range((low - pad, high + pad)), place))
+    Some((unit, (low - pad, high + pad), place))
 }
 
-fn marks(sweep: &Sweep, figure: &Figure, facet: &Facet, place: &[f64]) -> Vec<Mark> {
+/// A little more below the lowest point, for its name.
+fn with_room((low, high): (f64, f64), unit: Unit) -> (f64, f64) {
+    let low = low - (high - low) * 0.07;
+    (if unit == Unit::Share { low.max(0.0) } else { low }, high)
+}
+
+fn marks(sweep: &Sweep, axis: &Axis, figure: &Figure, facet: &Facet, place: &[f64]) -> Vec<Mark> {
     let cells: Vec<(usize, &Cell)> = facet.order.iter().filter_map(|&at| Some((at, figure.cells[at].as_ref()?))).collect();
     let hue = Hue::Blue;
     let points: Vec<(f64, f64)> = cells.iter().map(|(at, cell)| (place[*at], cell.value.value)).collect();
@@ -146,22 +157,17 @@ fn marks(sweep: &Sweep, figure: &Figure, facet: &Facet, place: &[f64]) -> Vec<Ma
         marks.push(Mark::Whisker { x: place[*at], low, high, hue });
         if cell.seeds.len() > 1 {
             let seeds = cell.seeds.iter().map(|seed| (place[*at], seed.value)).collect();
-            marks.push(Mark::Dots { points: seeds, hue: Hue::Orange, label: String::new() });
+            marks.push(Mark::Specks { points: seeds, hue: Hue::Orange });
         }
     }
     marks.push(Mark::Dots { points: points.clone(), hue, label: String::new() });
-    let names = cells.iter().zip(points).map(|((at, _), point)| (point, short_name(sweep, *at))).collect();
-    marks.push(Mark::Names { points: names });
-    marks
-}
-
-/// Its name without what the axes tell.
-fn short_name(sweep: &Sweep, at: usize) -> String {
-    if sweep.axes.len() == 1 && matches!(sweep.axes[0].kind, Kind::Setting(_)) {
-        String::new()
-    } else {
-        sweep.settings[at].name.clone()
+    // All else is told by the axis, and by what stands above the panel.
+    if axis.kind == Kind::Parameters {
+        let model = |at: usize| &sweep.settings[at].first().experiment.model;
+        let name = |at: usize| format!("{} × {}", model(at).layers, model(at).width);
+        marks.push(Mark::Names { points: cells.iter().zip(points).map(|((at, _), point)| (point, name(*at))).collect() });
     }
+    marks
 }
 
 fn title(sweep: &Sweep, axis: &Axis) -> String {
@@ -177,7 +183,7 @@ fn title(sweep: &Sweep, axis: &Axis) -> String {
 fn subtitle(sweep: &Sweep, axis: &Axis, left_out: usize) -> String {
     let mut said = vec!["A dot a setting, with its 95 % interval".to_owned()];
     if sweep.repeated().next().is_some() {
-        said.push("of several seeds their mean, and each seed in orange".to_owned());
+        said.push("of several seeds their mean, and beside it each seed in orange".to_owned());
     }
     let mut text = said.join("; ") + ".";
     match axis.kind {

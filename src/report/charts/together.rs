@@ -38,7 +38,7 @@ pub(crate) fn legality(results: &Results) -> Option<Drawing> {
 
 pub(crate) fn agreement(results: &Results) -> Option<Drawing> {
     let how = "Share of validation positions where the first choice is the move played, at snapshots.";
-    let title = "First choice is the move played, all points, by training tokens";
+    let title = "Agreement of all points, top-1, by training tokens";
     of_metric(results, ("agreement", "top1"), title, how, "first choice is the move played")
 }
 
@@ -102,7 +102,7 @@ fn draw(sweep: &Sweep, curve: Curve, title: &str, how: &str, axis: &str, unit: U
         let label = mean
             .last()
             .filter(|_| named.contains(at))
-            .map_or_else(String::new, |(_, value)| format!("{} {}", sweep.settings[*at].name, end(*value)));
+            .map_or_else(String::new, |(_, value)| format!("{}: {}", sweep.settings[*at].name, end(*value)));
         let stroke = if hue(*at) == Hue::Faint { Stroke::Thin } else { Stroke::Strong };
         marks.push(line(mean, hue(*at), stroke, label));
     }

@@ -49,22 +49,24 @@ struct Columns<'s> {
 }
 
 /// Figures with a column of their own; the sections of the points have all.
-const SHOWN: [(&str, &str); 8] = [
-    ("loss", "nats"),
-    ("loss", "validation"),
-    ("legality", "rate"),
-    ("agreement", "top1"),
-    ("agreement", "top5"),
-    ("full_games", "clean"),
-    ("full_games", "plies"),
-    ("puzzles", "solved"),
+const SHOWN: [(&str, &str, &str); 8] = [
+    ("loss", "nats", "Validation loss"),
+    ("loss", "validation", "Best validation loss"),
+    ("legality", "rate", "Legal moves"),
+    ("agreement", "top1", "Agreement, top-1"),
+    ("agreement", "top5", "Agreement, top-5"),
+    ("full_games", "clean", "Clean games"),
+    ("full_games", "plies", "Plies of games"),
+    ("puzzles", "solved", "Puzzles solved"),
 ];
+
+fn head_of(figure: &Figure) -> Option<&'static str> {
+    SHOWN.iter().find(|(metric, name, _)| figure.metric == *metric && figure.name == *name).map(|(_, _, head)| *head)
+}
 
 impl<'s> Columns<'s> {
     fn of(sweep: &'s Sweep<'s>) -> Self {
-        let is_shown = |figure: &&Figure| {
-            SHOWN.contains(&(figure.metric.as_str(), figure.name.as_str())) && (figure.differs() || !figure.comparable)
-        };
+        let is_shown = |figure: &&Figure| head_of(figure).is_some() && (figure.differs() || !figure.comparable);
         // A single axis of settings is what the names are.
         let counts = |axis: &&Axis| !matches!(axis.kind, Kind::Setting(_)) || sweep.axes.len() > 1;
         Self { sweep, axes: sweep.axes.iter().filter(counts).collect(), figures: sweep.figures.iter().filter(is_shown).collect() }
@@ -77,9 +79,10 @@ impl<'s> Columns<'s> {
             let first = letters.next().map(char::to_uppercase);
             (first.into_iter().flatten().chain(letters).collect(), axis.numbers.is_some())
         };
-        let figure = |figure: &&Figure| match one_n(figure) {
-            Some(n) => (format!("{}, n = {}", figure.label, thousands(n)), true),
-            None => (figure.label.clone(), true),
+        let figure = |figure: &&Figure| {
+            let head = head_of(figure).unwrap_or(&figure.label);
+            let n = one_n(figure).map_or_else(String::new, |n| format!(", n = {}", thousands(n)));
+            (format!("{head}{n}"), true)
         };
         let mut head = vec![(first.to_owned(), false)];
         head.extend(seeds.then(|| ("Seeds".to_owned(), true)));

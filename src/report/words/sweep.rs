@@ -55,12 +55,11 @@ fn budget(sweep: &Sweep) -> Option<String> {
 /// A figure within a sentence, in the singular.
 fn noun(figure: &Figure) -> String {
     match (figure.metric.as_str(), figure.name.as_str()) {
-        ("loss", "nats") => "the loss over all of validation".to_owned(),
+        ("loss", "nats") => "validation loss".to_owned(),
         ("loss", "validation") => "the best validation loss".to_owned(),
         ("legality", "rate") => "the share of legal moves".to_owned(),
-        ("agreement", "top1") => "the share of moves that are its first choice".to_owned(),
-        ("agreement", "top5") => "the share of moves among its first five".to_owned(),
-        ("full_games", "clean") => "the share of games without an illegal move".to_owned(),
+        ("agreement", "top1") => "top-1 agreement".to_owned(),
+        ("full_games", "clean") => "the share of clean games".to_owned(),
         _ => lower(&figure.label),
     }
 }

@@ -47,12 +47,12 @@ impl<'s> Stretch<'s> {
         self.axis.numbers.as_ref().map_or(f64::NAN, |numbers| numbers[at])
     }
 
-    /// `24.6 k parameters (2 × 32)`.
+    /// `2 × 32`, `205 M tokens`, `3e-4`.
     fn place(&self, at: usize) -> String {
         match self.axis.kind {
-            Kind::Parameters => format!("{} parameters ({})", si(self.number(at)), self.sweep.settings[at].name),
+            Kind::Parameters => self.sweep.settings[at].name.clone(),
             Kind::Tokens => format!("{} tokens", si(self.number(at))),
-            Kind::Setting(_) => format!("{} {}", self.axis.label(), written(self.number(at))),
+            Kind::Setting(_) => written(self.number(at)),
         }
     }
 
@@ -92,7 +92,10 @@ impl<'s> Stretch<'s> {
         }
         let (first, last) = self.ends();
         let from = match self.axis.kind {
-            Kind::Parameters => format!("From {} to {} parameters", si(self.number(first)), si(self.number(last))),
+            Kind::Parameters => {
+                let [from, to] = [first, last].map(|at| (si(self.number(at)), &self.sweep.settings[at].name));
+                format!("From {} to {} parameters ({} to {})", from.0, to.0, from.1, to.1)
+            }
             Kind::Tokens => format!("From {} to {} training tokens", si(self.number(first)), si(self.number(last))),
             Kind::Setting(_) => {
                 format!("From {} {} to {}", self.axis.label(), written(self.number(first)), written(self.number(last)))
@@ -117,12 +120,13 @@ impl<'s> Stretch<'s> {
         } else {
             format!("{difference} {}", if apart.value > 0.0 { "more" } else { "less" })
         };
-        let mut label = figure.label.clone();
-        if let Some(at) = label.find(", nats") {
-            label.truncate(at);
-        }
+        let label = match (figure.metric.as_str(), figure.name.as_str()) {
+            ("agreement", "top1") => "Top-1 agreement: the first choice is the move played in",
+            _ => figure.label.trim_end_matches(", nats"),
+        };
+        let colon = if label.contains(':') { "" } else { ":" };
         let steps = self.steps(figure).map_or_else(String::new, |steps| format!(" {steps}"));
-        Some(format!("{label}: {} with {}, {} with {}: {told}.{steps}", low?, self.place(first), high?, self.place(last)))
+        Some(format!("{label}{colon} {} at {}, {} at {}: {told}.{steps}", low?, self.place(first), high?, self.place(last)))
     }
 
     /// Whether each setting is told apart from the one before, where there are some between the ends.

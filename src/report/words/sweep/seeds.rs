@@ -41,7 +41,7 @@ fn span(figure: &Figure, at: usize) -> Option<Estimate> {
 /// Which neighbours on the first axis lie no further apart than seeds do.
 fn neighbours(sweep: &Sweep) -> Option<String> {
     let order = sweep.axes.first().filter(|_| sweep.axes.len() == 1)?.ascending()?;
-    let mut within: Vec<String> = Vec::new();
+    let mut within: Vec<(String, Vec<String>)> = Vec::new();
     let mut pairs = 0;
     for figure in told(sweep).filter(|figure| figure.comparable) {
         let seeds = sweep.repeated().filter_map(|at| Some(span(figure, at)?.value)).fold(0.0, f64::max);
@@ -50,13 +50,21 @@ fn neighbours(sweep: &Sweep) -> Option<String> {
             pairs += 1;
             if apart.value.abs() <= seeds {
                 let [a, b] = [pair[0], pair[1]].map(|at| &sweep.settings[at].name);
-                within.push(format!("{a} and {b} in {}", noun(figure)));
+                let pair = format!("{a} and {b}");
+                match within.iter_mut().find(|(known, _)| *known == pair) {
+                    Some((_, nouns)) => nouns.push(noun(figure)),
+                    None => within.push((pair, vec![noun(figure)])),
+                }
             }
         }
     }
     match (pairs, within.is_empty()) {
         (0, _) => None,
         (_, true) => Some("All neighbours on the axis lie further apart than these seeds do.".to_owned()),
-        (_, false) => Some(format!("No further apart than these seeds lie {}.", list(&within, 4))),
+        (_, false) => {
+            let each: Vec<String> =
+                within.iter().map(|(pair, nouns)| format!("{pair} in {}", list(nouns, nouns.len()))).collect();
+            Some(format!("No further apart than these seeds lie {}.", list(&each, 4)))
+        }
     }
 }
