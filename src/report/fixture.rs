@@ -275,11 +275,13 @@ fn wobble(n: u64) -> f64 {
     ((mixed ^ (mixed >> 29)) % 2_000) as f64 / 1_000.0 - 1.0
 }
 
-/// How much better than run1's model one of another size or seed is, in nats: 0 for run1.
+/// How much better than run1's model one of another size, seed, batch or rate is, in nats: 0 for run1.
 fn edge(e: &Experiment) -> f64 {
+    let Some(train) = e.train() else { return 0.0 };
     let by_size = 0.12 * (e.model.parameters() as f64 / 51_397_120.0).log2();
-    let seed = e.train().map_or(1337, |train| train.seed);
-    by_size + if seed == 1337 { 0.0 } else { 0.02 * wobble(seed) }
+    let by_batch = 0.1 * (f64::from(train.batch) / 192.0).log2();
+    let by_rate = -0.02 * (train.learning_rate.peak / 6e-4).log2().powi(2) + 0.1 * (train.weight_decay - 0.1);
+    by_size + by_batch + by_rate + if train.seed == 1337 { 0.0 } else { 0.02 * wobble(train.seed) }
 }
 
 fn training(e: &Experiment, share: f64) -> Vec<(&'static str, String)> {

@@ -5,7 +5,7 @@ use super::style::{Hue, TICK, Weight, width};
 
 /// From a point to its name, and between two names, in pixels.
 const OFF: f64 = 7.0;
-const BETWEEN: f64 = 4.0;
+const BETWEEN: f64 = 9.0;
 
 /// Draws the names of points that `pixel` finds, within a box: left, top, right, bottom.
 pub(super) fn draw(

@@ -9,6 +9,7 @@ use crate::report::results::{Measured, Point};
 use crate::report::words;
 use crate::stats::{Estimate, difference, mean};
 use crate::store::Key;
+use crate::text::number_within;
 
 pub(crate) struct Figure {
     pub(crate) metric: String,
@@ -159,7 +160,10 @@ impl Figure {
 
     /// A value with its interval, as everywhere on the page.
     pub(crate) fn within(&self, value: &Value) -> String {
-        words::within(&self.metric, value)
+        if self.unit == Unit::Share {
+            return words::within(&self.metric, value);
+        }
+        number_within(value.value, Some(value.low), Some(value.high))
     }
 }
 

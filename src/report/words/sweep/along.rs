@@ -62,7 +62,7 @@ impl<'s> Stretch<'s> {
 
     fn turn(&self, figure: &Figure) -> Option<Turn> {
         let (first, last) = self.ends();
-        let apart = figure.apart(first, last)?;
+        let apart = figure.apart(first, last).filter(|apart| !apart.low.is_nan())?;
         Some(match (apart.low > 0.0, apart.high < 0.0) {
             (true, _) => Turn::Rises,
             (_, true) => Turn::Falls,
