@@ -1,5 +1,6 @@
 //! `philidor plan`: what a run would make, why, and how long it takes. Makes nothing.
 
+mod sharing;
 mod tokens;
 
 use std::io::Write as _;
@@ -24,6 +25,7 @@ use crate::text::{bytes, duration, plural, si, thousands};
 use crate::ui::lines::how_far;
 use crate::ui::paint::Paint;
 use crate::ui::say::{answer, aside};
+use sharing::Sharing;
 
 pub fn plan(args: &PlanArgs, paint: Paint) -> Result<Option<Exit>> {
     let mut left = false;
@@ -158,14 +160,12 @@ fn line(line: &Line, session: &Session, label: &str, takes: &str, paint: Paint) 
 fn headline(session: &Session, lines: &[Line], rates: Rates, paint: Paint) -> String {
     let to_make: Vec<&Line> = lines.iter().filter(|line| line.state != State::Kept).collect();
     let nodes = plural("node", lines.len() as u64);
-    let points = if session.loaded.points.len() > 1 {
-        format!(" for {}", plural("point", session.loaded.points.len() as u64))
-    } else {
-        String::new()
-    };
+    let sharing = Sharing::of(&session.loaded.points, lines.len());
+    let points = sharing.map_or_else(String::new, Sharing::words);
+    let then = if sharing.is_some() { ";" } else { "," };
     let name = paint.bold(session.loaded.name());
     if to_make.is_empty() {
-        return format!("{name}: {nodes}{points}, all kept");
+        return format!("{name}: {nodes}{points}{then} all kept");
     }
     let known: Vec<_> = to_make.iter().filter_map(|line| line.estimate).collect();
     let seconds: f64 = known.iter().map(|estimate| estimate.seconds).sum();
@@ -185,7 +185,7 @@ fn headline(session: &Session, lines: &[Line], rates: Rates, paint: Paint) -> St
         sources.push(format!("downloads at {}/s, assumed", bytes(ASSUMED_NETWORK as u64)));
     }
     let basis = sources.join(" and ");
-    let mut parts = vec![format!("{name}: {nodes}{points}, {} to make{}", to_make.len(), beside::count(&to_make))];
+    let mut parts = vec![format!("{name}: {nodes}{points}{then} {} to make{}", to_make.len(), beside::count(&to_make))];
     if known.is_empty() {
         parts.push("time not known before a first run".to_owned());
     } else {
@@ -264,6 +264,7 @@ fn document(session: &Session, lines: &[Line]) -> serde_json::Value {
         .collect();
     let groups = tokens::groups(&asked(session, lines));
     json!({ "name": session.loaded.name(), "points": session.loaded.points.iter().map(|point| &point.point).collect::<Vec<_>>(), "nodes": nodes,
+            "sharing": Sharing::of(&session.loaded.points, lines.len()).map(Sharing::document),
             "measuring": tokens::document(&groups, false), "training": tokens::document(&groups, true) })
 }
 

@@ -4,12 +4,14 @@
 
 mod charts;
 pub mod compare;
+mod drawn;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod page;
 mod published;
 pub mod results;
 mod settings;
+mod sweep;
 mod tables;
 mod tensorboard;
 #[cfg(test)]
@@ -22,6 +24,7 @@ use anyhow::Result;
 use fs_err as fs;
 
 use crate::store::Store;
+use drawn::{draw, drawn, pictures};
 use page::{Drawn, Page};
 
 use results::Results;
@@ -79,77 +82,4 @@ fn replace(path: &Path, text: &str) -> Result<()> {
     let beside = path.with_extension("new");
     fs::write(&beside, text)?;
     Ok(fs::rename(beside, path)?)
-}
-
-/// Every chart that has its numbers, at both widths. One that equals an earlier one, of another point, is not drawn again.
-fn draw(results: &Results) -> Vec<Drawn> {
-    let mut all: Vec<Drawn> = Vec::new();
-    let overview =
-        charts::OVERVIEW.iter().filter_map(|chart| Some((chart.name, chart.table, None, None, (chart.draw)(results)?)));
-    let by_point = results.points.iter().enumerate().flat_map(|(i, point)| {
-        charts::CHARTS
-            .iter()
-            .filter_map(move |chart| Some((chart.name, chart.table, Some(chart.section), Some(i), (chart.draw)(results, point)?)))
-    });
-    for (name, table, section, point, drawing) in overview.chain(by_point) {
-        let wide = charts::svg(&drawing, charts::WIDE);
-        let same = all.iter().find(|drawn| drawn.wide == wide).and_then(|drawn| drawn.point);
-        let file = match point {
-            Some(i) if results.points.len() > 1 => format!("{name}-{}", i + 1),
-            _ => name.to_owned(),
-        };
-        let narrow = if same.is_some() { String::new() } else { charts::svg(&drawing, charts::NARROW) };
-        all.push(Drawn { name, file, table, section, point, same, narrow, wide, title: drawing.title, alt: drawing.alt });
-    }
-    all
-}
-
-/// A chart that belongs to no run.
-fn drawn(name: &'static str, table: &'static str, drawing: charts::Drawing) -> Drawn {
-    let [wide, narrow] = [charts::WIDE, charts::NARROW].map(|width| charts::svg(&drawing, width));
-    let (title, alt) = (drawing.title, drawing.alt);
-    Drawn { name, file: name.to_owned(), table, section: None, point: None, same: None, wide, narrow, title, alt }
-}
-
-/// Writes the charts as SVG and PNG, on all cores; what an earlier report left, and this one does not draw, goes.
-fn pictures(drawn: &[Drawn], dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir)?;
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        let known = drawn.iter().any(|drawn| drawn.same.is_none() && path.file_stem().is_some_and(|stem| *stem == *drawn.file));
-        if !known && path.extension().is_some_and(|ending| ending == "svg" || ending == "png") {
-            fs::remove_file(path)?;
-        }
-    }
-    let fonts = charts::Fonts::load();
-    let fresh: Vec<&Drawn> = drawn.iter().filter(|drawn| drawn.same.is_none()).collect();
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(fresh.len().max(1));
-    std::thread::scope(|scope| {
-        let (fresh, fonts) = (&fresh, &fonts);
-        let workers: Vec<_> = (0..threads)
-            .map(|first| {
-                scope.spawn(move || {
-                    for drawn in fresh.iter().skip(first).step_by(threads) {
-                        picture(drawn, dir, fonts)?;
-                    }
-                    Ok(())
-                })
-            })
-            .collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a panic in a chart is a bug, and is passed on"))
-    })
-}
-
-/// A picture is made of nothing but its SVG, and is written before it: where that is there and the same, so is the picture.
-fn picture(drawn: &Drawn, dir: &Path, fonts: &charts::Fonts) -> Result<()> {
-    let [svg, png] = ["svg", "png"].map(|ending| dir.join(format!("{}.{ending}", drawn.file)));
-    let alone = charts::alone(&drawn.wide);
-    if png.exists() && fs::read(&svg).is_ok_and(|old| old == alone.as_bytes()) {
-        return Ok(());
-    }
-    if svg.exists() {
-        fs::remove_file(&svg)?;
-    }
-    fs::write(png, charts::png(&drawn.wide, fonts)?)?;
-    Ok(fs::write(svg, alone)?)
 }

@@ -1,8 +1,10 @@
 //! The page, and its Markdown twin: one value, filled once, rendered by two templates.
 
 mod corpus;
+mod many_stages;
 mod parts;
 mod point;
+mod shared;
 mod stages;
 mod sweep;
 pub(crate) mod table;
@@ -20,7 +22,14 @@ use super::{published, words};
 use crate::text::plural;
 
 use point::PointPage;
+use sweep::SweepPage;
 use table::Table;
+
+/// More nodes than these are told stage by stage.
+const MOST_NODES: usize = 400;
+
+/// The chart of what was done; those of what came out stand above.
+const TIMELINE: &str = "timeline";
 
 /// A chart, drawn.
 pub(crate) struct Drawn {
@@ -35,6 +44,8 @@ pub(crate) struct Drawn {
     pub(crate) same: Option<usize>,
     pub(crate) wide: String,
     pub(crate) narrow: String,
+    /// It is left out of the page, which leads to its file.
+    pub(crate) linked: bool,
     pub(crate) title: String,
     pub(crate) alt: String,
 }
@@ -47,9 +58,7 @@ pub(crate) struct Page {
     has_file: bool,
     tainted: Vec<String>,
     warnings: Vec<String>,
-    answers: Vec<String>,
-    sweep: Option<Table>,
-    seeds: Option<Table>,
+    sweep: Option<SweepPage>,
     overview: Vec<Figure>,
     timeline: Vec<Figure>,
     points: Vec<PointPage>,
@@ -73,6 +82,7 @@ pub(crate) struct Figure {
     wide: Template,
     narrow: Template,
     same: Option<String>,
+    linked: bool,
 }
 
 impl Page {
@@ -83,8 +93,8 @@ impl Page {
         };
         let question =
             results.points.first().map(|point| point.experiment.question.trim().to_owned()).filter(|text| !text.is_empty());
-        let of_run = |names: &[&str]| {
-            let charts = drawn.iter().filter(|chart| chart.point.is_none() && names.contains(&chart.name));
+        let of_run = |wanted: &dyn Fn(&str) -> bool| {
+            let charts = drawn.iter().filter(|chart| chart.point.is_none() && wanted(chart.name));
             charts.map(|chart| Figure::new(chart, results)).collect()
         };
         Self {
@@ -94,13 +104,11 @@ impl Page {
             has_file: results.has_file,
             tainted: words::tainted(results),
             warnings: words::warnings(results),
-            answers: words::answers(results),
-            sweep: sweep::points(results),
-            seeds: sweep::seeds(results),
-            overview: of_run(&["full-games-by-temperature", "points"]),
-            timeline: of_run(&["timeline"]),
-            points: (0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect(),
-            stages: stages::stages(results),
+            sweep: sweep::page(results),
+            overview: of_run(&|name| name != TIMELINE),
+            timeline: of_run(&|name| name == TIMELINE),
+            points: shared::first((0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect()),
+            stages: if results.nodes.len() > MOST_NODES { many_stages::by_stage(results) } else { stages::stages(results) },
             measured: stages::measured(results),
             provenance: provenance(results),
             tables: tables.to_vec(),
@@ -120,9 +128,10 @@ impl Page {
 }
 
 /// What templates of pages are made of.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("head.html", include_str!("page/head.html")),
     ("macros.html", include_str!("page/macros.html")),
+    ("sweep.html", include_str!("page/sweep.html")),
     ("style.css", include_str!("page/style.css")),
     ("compare.css", include_str!("compare/page.css")),
     ("sort.js", include_str!("page/sort.js")),
@@ -150,6 +159,7 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
             .replace("T = ", "T\u{a0}=\u{a0}")
             .replace("n = ", "n\u{a0}=\u{a0}")
             .replace(" M ", "\u{a0}M ")
+            .replace(" × ", "\u{a0}×\u{a0}")
     });
     for (name, source) in PARTS {
         environment.add_template(name, source).with_context(|| format!("reading `{name}`"))?;
@@ -172,6 +182,7 @@ impl Figure {
             wide: Template::from_safe_string(drawn.wide.clone()),
             narrow: Template::from_safe_string(drawn.narrow.clone()),
             same: None,
+            linked: false,
         }
     }
 
@@ -186,6 +197,7 @@ impl Figure {
             wide: Template::from_safe_string(drawn.wide.clone()),
             narrow: Template::from_safe_string(drawn.narrow.clone()),
             same: drawn.same.map(|point| words::point_name(&results.points[point])),
+            linked: drawn.linked,
         }
     }
 }

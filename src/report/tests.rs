@@ -4,6 +4,7 @@ mod collisions;
 mod golden;
 mod hostile;
 mod readable;
+mod sweeps;
 
 use std::time::Instant;
 
@@ -163,7 +164,8 @@ fn a_sweep_over_temperatures_draws_its_shared_parts_once_and_all_temperatures_to
     assert!(!written.charts.join("full-games-by-temperature-1.svg").exists());
     let overview = read(&written.charts.join("points.svg"));
     assert!(overview.contains("Games without an illegal move") && !overview.contains("Legal moves"), "only what differs");
-    assert!(read(&written.html).contains("the same as for T = 1.0."));
+    let html = read(&written.html);
+    assert!(html.contains("Shared by all points") && html.matches("charts/loss-1.svg").count() == 1);
     let markdown = read(&written.markdown);
     let answer = "The largest share of games without an illegal move was 78.5 % [72.3, 83.6] at T = 0.4 (n = 200). It is settled";
     assert!(markdown.contains(answer), "{markdown}");

@@ -4,12 +4,13 @@ mod corpus;
 mod full_games;
 mod learned;
 mod names;
+mod sweep;
 mod training;
 
 use std::fmt::Write as _;
 
 use super::published::set_by;
-use super::results::{Measured, Point, Results, State};
+use super::results::{Measured, Point, Results, SEED, State};
 use crate::measure::score::MeasuredCheckpoint;
 use crate::taint;
 use crate::text::{self, plural, thousands};
@@ -17,6 +18,7 @@ use crate::text::{self, plural, thousands};
 pub(crate) use corpus::{exact_share, known, known_share};
 pub(crate) use full_games::answers;
 pub(crate) use names::{TERMS, column, figure, is_sampled, is_share, part, parts, reason, within};
+pub(crate) use sweep::sweep;
 
 use names::{lower, share};
 
@@ -52,13 +54,18 @@ pub(crate) fn point_name(point: &Point) -> String {
     named(point, |_| true)
 }
 
+/// What of a point's name is no seed of its training; nothing where it is a seed alone.
+pub(crate) fn setting_name(point: &Point) -> String {
+    named(point, |part| !part.starts_with(SEED))
+}
+
 /// What of a point's name is no temperature.
 fn beside_temperature(point: &Point) -> String {
     named(point, |part| !part.starts_with("T = "))
 }
 
 fn named(point: &Point, wanted: fn(&str) -> bool) -> String {
-    let parts = point.title().split(' ').map(|part| in_words(part).unwrap_or_else(|| part.to_owned()));
+    let parts = point.parts.iter().map(|part| in_words(part).unwrap_or_else(|| part.clone()));
     let parts: Vec<_> = parts.filter(|part| wanted(part)).collect();
     // Only a temperature has blanks of its own, and needs more to tell it from its neighbours.
     parts.join(if parts.iter().any(|part| part.contains(' ')) { ", " } else { " " })

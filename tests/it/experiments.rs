@@ -67,4 +67,12 @@ fn the_temperature_sweep_trains_nothing_new() {
     let (one, sweep) = (plan("quickstart.toml"), plan("temperature.toml"));
     assert_eq!(trainings(&one).len(), 1);
     assert_eq!(trainings(&one), trainings(&sweep));
+    // Alone, a point needs every node that names it.
+    let nodes = sweep["plans"][0]["nodes"].as_array().expect("nodes");
+    let alone: usize = nodes.iter().map(|node| node["points"].as_array().expect("points").len()).sum();
+    let wanted = serde_json::json!({ "nodes": nodes.len(), "nodes_without_sharing": alone, "nodes_saved": alone - nodes.len() });
+    assert_eq!(sweep["plans"][0]["sharing"], wanted);
+    assert!(one["plans"][0]["sharing"].is_null());
+    let told = lab.philidor(&["plan", &repository().join("experiments/temperature.toml").to_string_lossy()]).ended(0).stdout;
+    assert!(told.contains(&format!("sharing saves {} (without it there would be {alone});", alone - nodes.len())), "{told}");
 }

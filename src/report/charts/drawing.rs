@@ -58,6 +58,8 @@ pub(crate) enum Unit {
     Count,
     /// Time, shown as `30 s` or `5 min`.
     Seconds,
+    /// Decimal logarithms, shown as what they are of: equal factors are equally long.
+    Logarithm,
 }
 
 pub(crate) enum Mark {
@@ -76,6 +78,15 @@ pub(crate) enum Mark {
         points: Vec<(f64, f64)>,
         hue: Hue,
         label: String,
+    },
+    /// The parts of a point beside it, such as the seeds of a mean.
+    Specks {
+        points: Vec<(f64, f64)>,
+        hue: Hue,
+    },
+    /// Names beside points, where there is room.
+    Names {
+        points: Vec<((f64, f64), String)>,
     },
     /// A figure of its own beside a curve, drawn as a star.
     Star {

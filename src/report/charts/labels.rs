@@ -198,14 +198,14 @@ fn obstacles(plane: &Plane, frame: &Frame) -> Vec<[(f64, f64); 2]> {
     let around = |(x, y): (f64, f64), radius: f64| [[(x - radius, y), (x + radius, y)], [(x, y - radius), (x, y + radius)]];
     for mark in &plane.marks {
         match mark {
-            Mark::Line { stroke: Stroke::Raw, .. } | Mark::Band { .. } => (),
+            Mark::Line { stroke: Stroke::Raw, .. } | Mark::Band { .. } | Mark::Names { .. } => (),
             Mark::Line { points, .. } => lines.extend(
                 points
                     .windows(2)
                     .filter(|pair| pair.iter().all(|point| point.1.is_finite() && frame.shows(point.0)))
                     .map(|pair| [frame.pixel(pair[0]), frame.pixel(pair[1])]),
             ),
-            Mark::Dots { points, .. } => {
+            Mark::Dots { points, .. } | Mark::Specks { points, .. } => {
                 let shown = points.iter().filter(|point| point.1.is_finite() && frame.shows(point.0));
                 lines.extend(shown.flat_map(|&point| around(frame.pixel(point), 4.0)));
             }

@@ -8,6 +8,9 @@ use super::style::Hue;
 /// Of a dashed line, in pixels: a dash, and the gap after it.
 const DASH: (f64, f64) = (7.0, 6.0);
 
+/// From a point to its parts, in pixels.
+const SPECKS_BESIDE: f64 = 7.0;
+
 /// Keeps marks within the ranges, and their number within what can be seen.
 pub(super) struct Inside {
     pub(super) x: (f64, f64),
@@ -78,7 +81,13 @@ impl Inside {
                     plot.column(self.clamp((from + gap, self.y.0.max(0.0))), self.clamp((to - gap, height)), *hue);
                 }
             }
-            Mark::Star { .. } | Mark::Whisker { .. } | Mark::Upright { .. } => (),
+            Mark::Specks { points, hue } => {
+                let (beside, _) = self.pixels(SPECKS_BESIDE, 0.0);
+                for &(x, y) in points.iter().filter(|point| self.holds(**point)) {
+                    plot.dot((x + beside, y), 2.25, *hue);
+                }
+            }
+            Mark::Star { .. } | Mark::Whisker { .. } | Mark::Upright { .. } | Mark::Names { .. } => (),
         }
     }
 
@@ -134,7 +143,7 @@ impl Inside {
         x >= self.x.0 - slack && x <= self.x.1 + slack
     }
 
-    fn holds(&self, (x, y): (f64, f64)) -> bool {
+    pub(super) fn holds(&self, (x, y): (f64, f64)) -> bool {
         let slack = (self.y.1 - self.y.0) * 1e-9;
         self.holds_x(x) && y >= self.y.0 - slack && y <= self.y.1 + slack
     }

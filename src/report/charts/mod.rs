@@ -21,6 +21,7 @@ mod legality;
 mod lengths;
 mod loss;
 mod marks;
+mod names;
 mod openings;
 mod overlap;
 mod overlay;
@@ -32,6 +33,7 @@ mod probe;
 mod puzzles;
 mod rules;
 mod scale;
+mod scaling;
 mod sheet;
 mod spans;
 mod speed;
@@ -39,6 +41,7 @@ mod squares;
 mod style;
 mod survival;
 mod timeline;
+mod together;
 
 use super::results::{Point, Results};
 
@@ -117,7 +120,14 @@ pub(crate) const CHARTS: &[Chart] = &[
 
 pub(crate) const OVERVIEW: &[Overview] = &[
     Overview { name: "full-games-by-temperature", table: "metrics", draw: full_games::over_sweep },
+    Overview { name: "by-parameters", table: "metrics", draw: scaling::by_parameters },
+    Overview { name: "by-tokens", table: "metrics", draw: scaling::by_tokens },
+    Overview { name: "by-setting", table: "metrics", draw: scaling::by_setting },
+    Overview { name: "by-second-setting", table: "metrics", draw: scaling::by_second_setting },
     Overview { name: "points", table: "metrics", draw: points::draw },
+    Overview { name: "losses", table: "validation", draw: together::losses },
+    Overview { name: "legality-of-all", table: "metrics", draw: together::legality },
+    Overview { name: "agreement-of-all", table: "metrics", draw: together::agreement },
     Overview { name: "timeline", table: "stages", draw: timeline::draw },
 ];
 

@@ -4,6 +4,7 @@ use super::canvas::{Anchor, Canvas, InData as _, Plot};
 use super::drawing::{Axis, Mark, Plane, Stroke, Unit};
 use super::labels::{self, Frame};
 use super::marks::Inside;
+use super::names;
 use super::scale::{range, ticks_of};
 use super::style::{Hue, LEADING, TEXT, TICK, Weight, fit, width};
 
@@ -144,8 +145,16 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     for mark in &plane.marks {
         inside.mark(mark, &plot);
     }
+    for mark in &plane.marks {
+        if let Mark::Names { points } = mark {
+            let within = [frame.left, frame.top, frame.right, frame.bottom];
+            names::draw(points, canvas, |at| inside.holds(at).then(|| plot.pixel(at)), within);
+        }
+    }
     uprights(plane, canvas, &plot, &inside, frame.top, (frame.left, left + panel_width));
-    let inner = if margins.crowded { None } else { labels::inner(plane, &frame) };
+    // Names of points take the room in which a label could lie.
+    let has_names = plane.marks.iter().any(|mark| matches!(mark, Mark::Names { .. }));
+    let inner = if margins.crowded || has_names { None } else { labels::inner(plane, &frame) };
     for label in labels::outer(plane, &frame, inner.is_none(), margins.at_right()) {
         at_right(&label, canvas, frame.right);
     }
@@ -229,11 +238,14 @@ fn uprights(plane: &Plane, canvas: &Canvas, plot: &Plot, inside: &Inside, plot_t
 
 fn xs(mark: &Mark) -> Vec<f64> {
     match mark {
-        Mark::Line { points, .. } | Mark::Dots { points, .. } => points.iter().map(|point| point.0).collect(),
+        Mark::Line { points, .. } | Mark::Dots { points, .. } | Mark::Specks { points, .. } => {
+            points.iter().map(|point| point.0).collect()
+        }
         Mark::Band { points, .. } => points.iter().map(|point| point.0).collect(),
         Mark::Star { at, .. } => vec![at.0],
         Mark::Whisker { x, .. } | Mark::Upright { x, .. } => vec![*x],
         Mark::Columns { bins, .. } => bins.iter().flat_map(|bin| [bin.0, bin.1]).collect(),
+        Mark::Names { points } => points.iter().map(|(at, _)| at.0).collect(),
         Mark::Level { .. } => Vec::new(),
     }
 }
@@ -241,8 +253,10 @@ fn xs(mark: &Mark) -> Vec<f64> {
 fn ys(mark: &Mark) -> Vec<f64> {
     match mark {
         // Raw values may be cut: one spike must not flatten everything else.
-        Mark::Line { stroke: Stroke::Raw, .. } | Mark::Upright { .. } => Vec::new(),
-        Mark::Line { points, .. } | Mark::Dots { points, .. } => points.iter().map(|point| point.1).collect(),
+        Mark::Line { stroke: Stroke::Raw, .. } | Mark::Upright { .. } | Mark::Names { .. } => Vec::new(),
+        Mark::Line { points, .. } | Mark::Dots { points, .. } | Mark::Specks { points, .. } => {
+            points.iter().map(|point| point.1).collect()
+        }
         Mark::Band { points, .. } => points.iter().flat_map(|point| [point.1, point.2]).collect(),
         Mark::Star { at, .. } => vec![at.1],
         Mark::Whisker { low, high, .. } => vec![*low, *high],

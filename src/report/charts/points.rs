@@ -1,13 +1,18 @@
-//! The points of a sweep side by side, for each figure that differs between them.
-
-use std::collections::BTreeSet;
+//! The settings of a sweep in rows, for each figure that differs between them and that no chart along an axis shows.
 
 use super::drawing::{Bars, Drawing, Panel, Row, Shape};
-use crate::report::results::{Point, Results};
-use crate::report::words::{at, point_name, within};
-use crate::text::fixed;
+use super::scaling;
+use crate::report::results::{Measured, Results};
+use crate::report::sweep::{Figure, Sweep};
+use crate::report::words::{at, is_sampled};
+use crate::text::plural;
 
-const FIGURES: [(&str, &str, &str); 10] = [
+/// Rows of a panel; a longer list is what the table is for.
+const MOST_ROWS: usize = 16;
+
+const FIGURES: [(&str, &str, &str); 12] = [
+    ("loss", "nats", "Loss over all of validation, in nats per token"),
+    ("loss", "validation", "Best validation loss, in nats per token"),
     ("legality", "rate", "Legal moves"),
     ("agreement", "top1", "Agreement, top-1"),
     ("agreement", "top5", "Agreement, top-5"),
@@ -17,51 +22,41 @@ const FIGURES: [(&str, &str, &str); 10] = [
     ("calibration", "ece", "Calibration error"),
     ("puzzles", "solved", "Puzzles solved"),
     ("probe", "accuracy", "Squares told by a probe"),
-    ("loss", "nats", "Loss over all of validation, in nats per token"),
+    ("openings", "variation", "Moves of openings, total variation"),
 ];
 
 pub(crate) fn draw(results: &Results) -> Option<Drawing> {
-    if results.points.len() < 2 {
+    let sweep = Sweep::of(results)?;
+    if sweep.settings.len() > MOST_ROWS {
         return None;
     }
-    let mut panels: Vec<_> = FIGURES.into_iter().filter_map(|figure| panel(results, figure)).collect();
-    panels.extend(loss(results));
-    let subtitle =
-        "One row a point of the sweep; lines: 95 % intervals. Each panel has its own range, which need not start at zero.";
-    let alt = format!("{} figures of {} points", panels.len(), results.points.len());
-    let title = "Figures that differ between the points".to_owned();
-    (!panels.is_empty()).then(|| Drawing { title, subtitle: subtitle.to_owned(), alt, columns: 1, panels })
+    let heading = |figure: &Figure| FIGURES.iter().find(|known| figure.metric == known.0 && figure.name == known.1);
+    let of = |figure: &Figure| panel(&sweep, figure, heading(figure)?.2);
+    let shown = scaling::shown(&sweep);
+    let is_shown = |figure: &Figure| shown.iter().any(|known| std::ptr::eq(*known, figure));
+    let rest = sweep.figures.iter().filter(|figure| figure.differs() && !is_shown(figure));
+    let panels: Vec<Panel> = rest.filter_map(of).collect();
+    let seeds = if sweep.repeated().next().is_some() { ", of several seeds of their mean" } else { "" };
+    let subtitle = format!(
+        "One row a setting of the sweep; lines: 95 % intervals{seeds}. Each panel has its own range, which need not start at zero."
+    );
+    let alt = format!("{} of {}", plural("figure", panels.len() as u64), plural("setting", sweep.settings.len() as u64));
+    let title = "Figures that differ between the settings".to_owned();
+    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 1, panels })
 }
 
-fn panel(results: &Results, (metric, name, heading): (&str, &str, &str)) -> Option<Panel> {
-    // Every final score of the metric: a temperature is told where a point has more than one.
-    let mut keys = BTreeSet::new();
-    let mut rows = Vec::new();
-    for point in &results.points {
-        let scores = point.finals(metric);
-        for score in &scores {
-            let Some(value) = score.value(name) else { continue };
-            keys.insert(score.key);
-            let label = match (scores.len(), score.temperature()) {
-                (2.., asked @ Some(_)) => point_name(point) + &at(asked),
-                _ => point_name(point),
-            };
-            rows.push(Row::measured(label, value, within(metric, value)));
-        }
-    }
-    (keys.len() > 1).then(|| Panel::Bars(Bars::new(heading, Shape::Dot, rows)))
-}
-
-fn loss(results: &Results) -> Option<Panel> {
-    let best = |point: &Point| {
-        let training = point.training.as_ref()?;
-        Some((training.key, training.best?.loss))
+fn panel(sweep: &Sweep, figure: &Figure, heading: &str) -> Option<Panel> {
+    let row = |(place, cell): (usize, &Option<crate::report::sweep::Cell>)| {
+        let value = &cell.as_ref()?.value;
+        let setting = &sweep.settings[place];
+        // A temperature is told where settings differ in it, unless the name has it.
+        let first: Option<&Measured> = setting.first().finals(&figure.metric).into_iter().next();
+        let asked =
+            first.and_then(Measured::temperature).filter(|_| !figure.comparable && is_sampled(&figure.metric, &figure.name));
+        let told = at(asked);
+        let label = if setting.name.contains("T = ") { setting.name.clone() } else { setting.name.clone() + &told };
+        Some(Row::measured(label, value, figure.within(value)))
     };
-    let keys: BTreeSet<_> = results.points.iter().filter_map(best).map(|(key, _)| key).collect();
-    let rows = results.points.iter().filter_map(|point| {
-        let (_, loss) = best(point)?;
-        Some(Row::new(point_name(point), loss, fixed(loss, 4)))
-    });
-    let heading = "Best validation loss, in nats per token";
-    (keys.len() > 1).then(|| Panel::Bars(Bars::new(heading, Shape::Dot, rows.collect())))
+    let rows: Vec<Row> = figure.cells.iter().enumerate().filter_map(row).collect();
+    (rows.len() > 1).then(|| Panel::Bars(Bars::new(heading, Shape::Dot, rows)))
 }

@@ -66,6 +66,9 @@ const TIMES: [f64; 20] = [
 
 /// At most `most` round values within the range, in order, with their labels.
 pub(crate) fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f64, String)> {
+    if unit == Unit::Logarithm {
+        return decades((low, high), most);
+    }
     let rough = (high - low) / most.max(1) as f64;
     if !rough.is_finite() || rough <= 0.0 {
         return Vec::new();
@@ -94,6 +97,22 @@ pub(crate) fn ticks((low, high): (f64, f64), unit: Unit, most: usize) -> Vec<(f6
         .collect()
 }
 
+/// Round values of which `low` and `high` are the logarithms: powers of ten, or those with their halves and fifths, or more.
+fn decades((low, high): (f64, f64), most: usize) -> Vec<(f64, String)> {
+    const DIGITS: [&[f64]; 4] = [&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
+    let powers = |step: i32| (low.floor() as i32..=high.ceil() as i32).filter(move |power| power.rem_euclid(step) == 0);
+    let of = |digits: &[f64], step: i32| -> Vec<f64> {
+        let all = powers(step).flat_map(|power| digits.iter().map(move |digit| digit.log10() + f64::from(power)));
+        all.filter(|tick| (low - 1e-9..=high + 1e-9).contains(tick)).collect()
+    };
+    if !(high - low).is_finite() || high - low > 600.0 {
+        return Vec::new();
+    }
+    let sets = DIGITS.iter().map(|digits| of(digits, 1)).chain([2, 3, 5, 10, 20, 50, 100].map(|step| of(&[1.0], step)));
+    let fitting = sets.into_iter().find(|ticks| ticks.len() <= most.max(1)).unwrap_or_default();
+    fitting.into_iter().map(|tick| (tick, label(tick, 1.0, Unit::Logarithm))).collect()
+}
+
 fn label(tick: f64, step: f64, unit: Unit) -> String {
     let decimals = |step: f64| (-(step * 1.001).log10().floor()).clamp(0.0, 9.0) as usize;
     let text = match unit {
@@ -102,12 +121,20 @@ fn label(tick: f64, step: f64, unit: Unit) -> String {
         Unit::Seconds if tick == 0.0 => return "0".to_owned(),
         Unit::Seconds if tick < 60.0 => format!("{tick:.*} s", decimals(step)),
         Unit::Seconds => return duration(tick),
+        Unit::Logarithm if tick < -2.0 => return format!("{:e}", significant_of(10_f64.powf(tick))),
+        Unit::Logarithm => return si(10_f64.powf(tick)),
         Unit::Number | Unit::Whole if tick.abs() >= 1e5 => return si(tick),
         Unit::Number | Unit::Whole if step < 1e-6 => return significant(tick, 3),
         Unit::Number | Unit::Whole if tick >= 999.5 && step >= 1.0 => return thousands(tick.round() as u64),
         Unit::Number | Unit::Whole => format!("{tick:.*}", decimals(step)),
     };
     text.replace('-', "−")
+}
+
+/// Two digits of it: what a logarithm gives back is no round number.
+fn significant_of(number: f64) -> f64 {
+    let power = 10_f64.powf(number.log10().floor() - 1.0);
+    ((number / power).round() * power * 1e12).round() / 1e12
 }
 
 #[cfg(test)]
@@ -137,6 +164,16 @@ mod tests {
         };
         assert_eq!(named(&[1.0, 0.6]), ["0.6", "1.0"]);
         assert_eq!(named(&[0.29, 0.7, 0.7, 2.0]), ["0.29", "0.70"], "each once, and only what is shown");
+    }
+
+    #[test]
+    fn ticks_of_logarithms_are_round_values_of_what_they_are_of() {
+        let labels = |range, most| ticks(range, Unit::Logarithm, most).into_iter().map(|(_, label)| label).collect::<Vec<_>>();
+        assert_eq!(labels((4.3, 6.5), 8), ["20 k", "50 k", "100 k", "200 k", "500 k", "1 M", "2 M"]);
+        assert_eq!(labels((4.3, 6.5), 3), ["100 k", "1 M"]);
+        assert_eq!(labels((-4.1, -1.9), 4), ["1e-4", "1e-3", "0.01"]);
+        assert_eq!(labels((5.9, 6.2), 6), ["800 k", "1 M", "1.5 M"]);
+        assert!(labels((-300.0, 300.0), 8).len() <= 8 && labels((0.0, 1e200), 8).is_empty());
     }
 
     #[test]

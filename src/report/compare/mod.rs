@@ -31,9 +31,12 @@ mod verdict;
 
 pub use comparison::{Axis, Comparison, Wanted};
 pub use levels::Budget;
+pub(crate) use line::lines;
 pub use markdown::markdown;
 pub use page::write;
 pub use render::{csv, json};
+pub(crate) use subject::without_seed;
 pub use subject::{Member, Subject, choose, name, subjects};
 pub use terminal::terminal;
 pub use verdict::Verdict;
+pub(crate) use verdict::WITHIN;

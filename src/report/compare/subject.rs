@@ -99,7 +99,7 @@ fn plain_name(members: &[Member]) -> String {
 }
 
 /// What was asked, without the seed of the training and without what people call it.
-fn without_seed(experiment: &Experiment) -> Value {
+pub(crate) fn without_seed(experiment: &Experiment) -> Value {
     let mut plain = experiment.clone();
     if let Weights::Train(train) = &mut plain.weights {
         train.seed = 0;

@@ -18,8 +18,16 @@ const RUN2: [(f64, f64); 4] = [(95.05, 49.20), (97.10, 50.30), (97.35, 52.75), (
 
 fn results(experiment: Experiment, scores: Vec<Measured>) -> Results {
     let run = Run { id: format!("id-of-{}", experiment.name), name: experiment.name.clone(), ..Run::default() };
-    let point =
-        Point { experiment, sources: Vec::new(), encoded: None, inspection: None, gates: Vec::new(), training: None, scores };
+    let point = Point {
+        parts: Vec::new(),
+        experiment,
+        sources: Vec::new(),
+        encoded: None,
+        inspection: None,
+        gates: Vec::new(),
+        training: None,
+        scores,
+    };
     Results { has_file: false, run, points: vec![point], nodes: Vec::new(), damaged: Vec::new() }
 }
 

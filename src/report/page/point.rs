@@ -15,27 +15,29 @@ use crate::text::{bytes, fixed, percent, percent_within, significant, temperatur
 
 #[derive(Serialize)]
 pub(crate) struct PointPage {
-    anchor: String,
-    name: String,
-    summary: Vec<String>,
-    tiles: Vec<Tile>,
-    published: Option<Table>,
-    figures: Option<Table>,
-    parts: Vec<(String, Table)>,
-    learned: Vec<(&'static str, Vec<Figure>)>,
-    trained: Vec<Figure>,
-    corpus: Vec<Figure>,
-    device: Vec<(&'static str, String)>,
-    gates: Option<Table>,
-    tables: Vec<(&'static str, Table)>,
-    settings: Groups,
-    /// The point whose settings are shown whole.
-    beside: Option<String>,
+    pub(super) anchor: String,
+    pub(super) name: String,
+    /// Not a point, but what all points have alike.
+    pub(super) shared: bool,
+    pub(super) summary: Vec<String>,
+    pub(super) tiles: Vec<Tile>,
+    pub(super) published: Option<Table>,
+    pub(super) figures: Option<Table>,
+    pub(super) parts: Vec<(String, Table)>,
+    pub(super) learned: Vec<(&'static str, Vec<Figure>)>,
+    pub(super) trained: Vec<Figure>,
+    pub(super) corpus: Vec<Figure>,
+    pub(super) device: Vec<(&'static str, String)>,
+    pub(super) gates: Option<Table>,
+    pub(super) tables: Vec<(&'static str, Table)>,
+    pub(super) settings: Groups,
+    /// Where the settings that are not shown here stand.
+    pub(super) beside: Option<String>,
 }
 
 /// A figure to be seen first.
-#[derive(Serialize)]
-struct Tile {
+#[derive(Clone, PartialEq, Serialize)]
+pub(crate) struct Tile {
     label: &'static str,
     value: String,
     note: String,
@@ -44,14 +46,15 @@ struct Tile {
 impl PointPage {
     pub(crate) fn new(results: &Results, index: usize, drawn: &[Drawn]) -> Self {
         let point = &results.points[index];
-        let section = |section| {
+        let section = |section: Section| {
             let mine = drawn.iter().filter(|chart| chart.point == Some(index) && chart.section == Some(section));
             mine.map(|chart| Figure::new(chart, results)).collect::<Vec<_>>()
         };
         Self {
             anchor: format!("point-{}", index + 1),
             name: words::point_name(point),
-            summary: new_sentences(results, index),
+            shared: false,
+            summary: words::summary(point),
             tiles: tiles(point),
             published: compared(results, point),
             figures: figures(point),
@@ -66,26 +69,10 @@ impl PointPage {
             device: device(point),
             gates: gates(point),
             tables: corpus::tables(point),
-            settings: new_settings(results, index),
-            beside: (index > 0).then(|| words::point_name(&results.points[0])),
+            settings: settings(&point.experiment),
+            beside: None,
         }
     }
-}
-
-/// What is true of the first point too is said there.
-fn new_sentences(results: &Results, index: usize) -> Vec<String> {
-    let said = if index > 0 { words::summary(&results.points[0]) } else { Vec::new() };
-    words::summary(&results.points[index]).into_iter().filter(|sentence| !said.contains(sentence)).collect()
-}
-
-fn new_settings(results: &Results, index: usize) -> Groups {
-    let known = if index > 0 { settings(&results.points[0].experiment) } else { Vec::new() };
-    let is_known = |group: &str, row: &(&str, String)| known.iter().any(|(name, rows)| *name == group && rows.contains(row));
-    settings(&results.points[index].experiment)
-        .into_iter()
-        .map(|(group, rows)| (group, rows.into_iter().filter(|row| !is_known(group, row)).collect::<Vec<_>>()))
-        .filter(|(_, rows)| !rows.is_empty())
-        .collect()
 }
 
 fn tiles(point: &Point) -> Vec<Tile> {

@@ -1,127 +1,149 @@
-//! The points of a sweep in one table, and those that differ in nothing but their seed as one row.
+//! All points of a sweep on the page: what they tell together, and a table with a row for each setting.
+
+use serde::Serialize;
 
 use super::table::{Cell, Table};
+use crate::measure::score::Value;
 use crate::report::results::{Point, Results};
+use crate::report::sweep::{Axis, Figure, Kind, Sweep};
 use crate::report::words;
-use crate::stats::mean;
-use crate::text::{fixed, number_within, percent_within, si, thousands};
+use crate::text::thousands;
 
-/// A column: its head, and where its figure is.
-struct Column {
-    head: &'static str,
-    metric: &'static str,
-    value: &'static str,
+#[derive(Serialize)]
+pub(crate) struct SweepPage {
+    answers: Vec<String>,
+    /// A row a setting; the first cell is its name.
+    table: Option<Linked>,
+    /// The points of settings that have several seeds.
+    seeds: Option<Linked>,
 }
 
-const COLUMNS: [Column; 5] = [
-    Column { head: "Legal moves", metric: "legality", value: "rate" },
-    Column { head: "First choice is the move played", metric: "agreement", value: "top1" },
-    Column { head: "One of five is the move played", metric: "agreement", value: "top5" },
-    Column { head: "Clean games", metric: "full_games", value: "clean" },
-    Column { head: "Plies of games", metric: "full_games", value: "plies" },
+/// A table whose rows lead to sections of the page.
+#[derive(Serialize)]
+struct Linked {
+    table: Table,
+    anchors: Vec<String>,
+}
+
+/// None where there is no sweep.
+pub(crate) fn page(results: &Results) -> Option<SweepPage> {
+    let sweep = Sweep::of(results)?;
+    let mut answers = words::answers(results);
+    answers.extend(words::sweep(&sweep));
+    let columns = Columns::of(&sweep);
+    Some(SweepPage { answers, table: columns.settings(results), seeds: columns.seeds(results) })
+}
+
+/// Where the section of a point is.
+pub(crate) fn anchor(results: &Results, point: &Point) -> String {
+    let at = results.points.iter().position(|known| std::ptr::eq(known, point)).unwrap_or_default();
+    format!("point-{}", at + 1)
+}
+
+/// What the table shows beside the names.
+struct Columns<'s> {
+    sweep: &'s Sweep<'s>,
+    /// What varies, but for what the names tell in full.
+    axes: Vec<&'s Axis>,
+    figures: Vec<&'s Figure>,
+}
+
+/// Figures with a column of their own; the sections of the points have all.
+const SHOWN: [(&str, &str, &str); 8] = [
+    ("loss", "nats", "Validation loss"),
+    ("loss", "validation", "Best validation loss"),
+    ("legality", "rate", "Legal moves"),
+    ("agreement", "top1", "Agreement, top-1"),
+    ("agreement", "top5", "Agreement, top-5"),
+    ("full_games", "clean", "Clean games"),
+    ("full_games", "plies", "Plies of games"),
+    ("puzzles", "solved", "Puzzles solved"),
 ];
 
-/// The figure of a point: of the hottest temperature, where there are several.
-fn figure(point: &Point, column: &Column) -> Option<crate::measure::score::Value> {
-    point.finals(column.metric).first()?.value(column.value).cloned()
+fn head_of(figure: &Figure) -> Option<&'static str> {
+    SHOWN.iter().find(|(metric, name, _)| figure.metric == *metric && figure.name == *name).map(|(_, _, head)| *head)
 }
 
-fn best_loss(point: &Point) -> Option<f64> {
-    point.training.as_ref()?.best.map(|best| best.loss)
-}
-
-fn on_tokens(loss: f64, tokens: u64) -> String {
-    format!("{}, {} tokens", fixed(loss, 4), thousands(tokens))
-}
-
-/// One row a point; none where there is no sweep.
-pub(crate) fn points(results: &Results) -> Option<Table> {
-    let row = |point: &Point| {
-        let parameters = point.experiment.model.parameters();
-        let loss = best_loss(point);
-        let mut cells = vec![
-            Cell::text(words::point_name(point)),
-            Cell::number(si(parameters as f64), Some(parameters as f64)),
-            Cell::number(loss.map_or_else(|| "–".to_owned(), |loss| on_tokens(loss, words::validation_tokens(point))), loss),
-        ];
-        cells.extend(COLUMNS.iter().map(|column| match figure(point, column) {
-            Some(value) => {
-                let shown = format!("{}, n = {}", words::within(column.metric, &value), thousands(value.n));
-                Cell::number(shown, Some(value.value))
-            }
-            None => Cell::number("–".to_owned(), None),
-        }));
-        cells
-    };
-    let mut head = vec![("Point", false), ("Parameters", true), ("Best validation loss", true)];
-    head.extend(COLUMNS.iter().map(|column| (column.head, true)));
-    let rows = if results.points.len() > 1 { results.points.iter().map(row).collect() } else { Vec::new() };
-    Table::of(&head, rows).map(Table::without_empty_columns)
-}
-
-/// One row for the points that differ in their seed alone: the mean over them, and its interval.
-pub(crate) fn seeds(results: &Results) -> Option<Table> {
-    let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
-    for point in &results.points {
-        let name = without_seed(point.title());
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, points)) => points.push(point),
-            None => groups.push((name, vec![point])),
-        }
+impl<'s> Columns<'s> {
+    fn of(sweep: &'s Sweep<'s>) -> Self {
+        let is_shown = |figure: &&Figure| head_of(figure).is_some() && (figure.differs() || !figure.comparable);
+        // A single axis of settings is what the names are.
+        let counts = |axis: &&Axis| !matches!(axis.kind, Kind::Setting(_)) || sweep.axes.len() > 1;
+        Self { sweep, axes: sweep.axes.iter().filter(counts).collect(), figures: sweep.figures.iter().filter(is_shown).collect() }
     }
-    let rows = groups
-        .into_iter()
-        .filter(|(name, points)| points.len() > 1 && points.iter().all(|point| point.title() != name))
-        .map(|(name, points)| {
-            let losses: Vec<f64> = points.iter().filter_map(|point| best_loss(point)).collect();
-            let name = if name.is_empty() { "all".to_owned() } else { name };
-            let mut cells =
-                vec![Cell::text(name), Cell::number(thousands(points.len() as u64), None), over(&losses, points.len(), false)];
-            cells.extend(COLUMNS.iter().map(|column| {
-                let values: Vec<f64> = points.iter().filter_map(|point| Some(figure(point, column)?.value)).collect();
-                over(&values, points.len(), words::is_share(column.metric, column.value))
+
+    fn head(&self, first: &str, seeds: bool) -> Vec<(String, bool)> {
+        let name = |axis: &&Axis| {
+            let label = axis.label();
+            let mut letters = label.chars();
+            let first = letters.next().map(char::to_uppercase);
+            (first.into_iter().flatten().chain(letters).collect(), axis.numbers.is_some())
+        };
+        let figure = |figure: &&Figure| {
+            let head = head_of(figure).unwrap_or(&figure.label);
+            let n = one_n(figure).map_or_else(String::new, |n| format!(", n = {}", thousands(n)));
+            (format!("{head}{n}"), true)
+        };
+        let mut head = vec![(first.to_owned(), false)];
+        head.extend(seeds.then(|| ("Seeds".to_owned(), true)));
+        head.extend(self.axes.iter().map(name));
+        head.extend(self.figures.iter().map(figure));
+        head
+    }
+
+    fn place(&self, setting: usize) -> Vec<Cell> {
+        let cell = |axis: &&Axis| match &axis.numbers {
+            Some(numbers) => Cell::number(axis.texts[setting].clone(), Some(numbers[setting])),
+            None => Cell::text(axis.texts[setting].clone()),
+        };
+        self.axes.iter().map(cell).collect()
+    }
+
+    fn settings(&self, results: &Results) -> Option<Linked> {
+        let several = self.sweep.repeated().next().is_some();
+        let row = |(at, setting): (usize, &crate::report::compare::Subject)| {
+            let mut cells = vec![Cell::text(setting.name.clone())];
+            cells.extend(several.then(|| Cell::count(setting.seeds() as u64)));
+            cells.extend(self.place(at));
+            cells.extend(self.figures.iter().map(|figure| {
+                let value = figure.cells[at].as_ref().map(|cell| &cell.value);
+                shown(figure, value)
             }));
             cells
-        });
-    let mut head = vec![("Over seeds", false), ("Seeds", true), ("Best validation loss", true)];
-    head.extend(COLUMNS.iter().map(|column| (column.head, true)));
-    Table::of(&head, rows.collect()).map(Table::without_empty_columns)
-}
+        };
+        let rows = self.sweep.settings.iter().enumerate().map(row).collect();
+        let anchors = self.sweep.settings.iter().map(|setting| anchor(results, setting.first())).collect();
+        Some(Linked { table: Table::with(self.head("Setting", several), rows)?, anchors })
+    }
 
-/// The mean over `seeds` points; where some of them have no figure, it says of how many it is.
-fn over(values: &[f64], seeds: usize, share: bool) -> Cell {
-    let support = if share { 0.0..=1.0 } else { f64::NEG_INFINITY..=f64::INFINITY };
-    match mean::mean(values, &support).filter(|estimate| estimate.n > 1 && estimate.value.is_finite()) {
-        Some(estimate) => {
-            let show = if share { percent_within } else { number_within };
-            let some = if values.len() < seeds { format!(", n = {}", values.len()) } else { String::new() };
-            Cell::number(show(estimate.value, Some(estimate.low), Some(estimate.high)) + &some, Some(estimate.value))
+    fn seeds(&self, results: &Results) -> Option<Linked> {
+        let (mut rows, mut anchors) = (Vec::new(), Vec::new());
+        for at in self.sweep.repeated() {
+            for (place, member) in self.sweep.settings[at].members.iter().enumerate() {
+                let mut cells = vec![Cell::text(words::point_name(member.point))];
+                cells.extend(self.place(at));
+                cells.extend(self.figures.iter().map(|figure| {
+                    let value = figure.cells[at].as_ref().and_then(|cell| cell.seeds.get(place));
+                    shown(figure, value)
+                }));
+                rows.push(cells);
+                anchors.push(anchor(results, member.point));
+            }
         }
-        None => Cell::number("–".to_owned(), None),
+        Some(Linked { table: Table::with(self.head("Point", false), rows)?, anchors })
     }
 }
 
-/// The name of a point without what it says of a seed: `width=128 train.seed=2` is `width=128`.
-fn without_seed(name: &str) -> String {
-    let is_seed = |part: &&str| part.split_once('=').is_some_and(|(key, _)| key.rsplit('.').next() == Some("seed"));
-    name.split_whitespace().filter(|part| !is_seed(part)).collect::<Vec<_>>().join(" ")
+/// A value, and of how many where that is not the same in all rows.
+fn shown(figure: &Figure, value: Option<&Value>) -> Cell {
+    let Some(value) = value else { return Cell::number("–".to_owned(), None) };
+    let n = if one_n(figure).is_some() { String::new() } else { format!(", n = {}", thousands(value.n)) };
+    Cell::number(figure.within(value) + &n, Some(value.value))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mean_over_some_of_the_seeds_says_of_how_many() {
-        assert_eq!(over(&[0.5, 0.5], 2, true).text, "50.00 % [50.00, 50.00]");
-        assert!(over(&[0.5, 0.6], 3, true).text.ends_with(", n = 2"));
-        assert_eq!(over(&[0.5], 2, true).text, "–");
-    }
-
-    #[test]
-    fn points_are_grouped_by_everything_but_their_seed() {
-        assert_eq!(without_seed("width=128 seed=1"), "width=128");
-        assert_eq!(without_seed("train.seed=2 width=128"), "width=128");
-        assert_eq!(without_seed("seeds=3"), "seeds=3");
-    }
+/// How many observations are behind each value, where that is one number.
+fn one_n(figure: &Figure) -> Option<u64> {
+    let mut of_all = figure.cells.iter().flatten().flat_map(|cell| &cell.seeds).map(|seed| seed.n);
+    let first = of_all.next()?;
+    of_all.all(|n| n == first).then_some(first)
 }

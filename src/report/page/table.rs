@@ -4,19 +4,19 @@ use serde::Serialize;
 
 use crate::text::thousands;
 
-#[derive(Serialize)]
+#[derive(Clone, PartialEq, Serialize)]
 pub(crate) struct Table {
     head: Vec<Head>,
     rows: Vec<Vec<Cell>>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, PartialEq, Serialize)]
 struct Head {
     text: String,
     number: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, PartialEq, Serialize)]
 pub(crate) struct Cell {
     pub(crate) text: String,
     /// What the column is sorted by, where that is not the text.
@@ -33,6 +33,24 @@ impl Table {
     /// Of columns that depend on what is shown.
     pub(crate) fn with(head: impl IntoIterator<Item = (String, bool)>, rows: Vec<Vec<Cell>>) -> Option<Self> {
         let head = head.into_iter().map(|(text, number)| Head { text, number }).collect();
+        (!rows.is_empty()).then_some(Self { head, rows })
+    }
+
+    /// Takes out the rows that all of `tables` have, as a table of their own.
+    pub(crate) fn shared(tables: &mut [&mut Option<Self>]) -> Option<Self> {
+        let (first, others) = tables.split_first_mut()?;
+        let first = first.as_ref()?;
+        let is_in = |table: &Option<Self>, row: &Vec<Cell>| {
+            table.as_ref().is_some_and(|table| table.head == first.head && table.rows.contains(row))
+        };
+        let (head, rows) = (first.head.clone(), first.rows.iter());
+        let rows: Vec<Vec<Cell>> = rows.filter(|row| others.iter().all(|table| is_in(table, row))).cloned().collect();
+        for table in tables.iter_mut() {
+            if let Some(known) = table.as_mut() {
+                known.rows.retain(|row| !rows.contains(row));
+            }
+            **table = table.take().filter(|table| !table.rows.is_empty());
+        }
         (!rows.is_empty()).then_some(Self { head, rows })
     }
 

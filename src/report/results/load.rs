@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::files::{json, lines};
-use super::{Asked, Gate, Measured, Outcome, Point, Results, Run, Source, State, Training, items};
+use super::{Asked, Gate, Measured, Outcome, Point, Results, Run, Source, State, Training, items, names};
 use crate::corpus::config;
 use crate::error::Fixable;
 use crate::experiment::Experiment;
@@ -62,7 +62,9 @@ impl Results {
         if run.outcome.as_deref() == Some("running") {
             run.outcome = RunFolder::at(run_dir.to_owned()).record().ok().map(|record| record.outcome);
         }
-        let points = resolved.points.into_iter().map(|experiment| Point::load(experiment, &nodes, store, &mut damaged)).collect();
+        let parts = names::parts(&resolved.points);
+        let load = |(experiment, parts)| Point::load(experiment, parts, &nodes, store, &mut damaged);
+        let points = resolved.points.into_iter().zip(parts).map(load).collect();
         let has_file = run_dir.join("experiment.toml").is_file();
         Ok(Self { has_file, run, points, nodes, damaged })
     }
@@ -94,7 +96,7 @@ fn needed<T: DeserializeOwned>(path: &Path) -> Result<T> {
 }
 
 impl Point {
-    fn load(experiment: Experiment, nodes: &[Outcome], store: &Store, damaged: &mut Vec<String>) -> Self {
+    fn load(experiment: Experiment, parts: Vec<String>, nodes: &[Outcome], store: &Store, damaged: &mut Vec<String>) -> Self {
         let mine = |stage: &'static str| {
             let point = experiment.point.clone();
             nodes.iter().filter(move |outcome| outcome.node.stage == stage && outcome.node.points.contains(&point))
@@ -158,6 +160,7 @@ impl Point {
             // A trunk stands before the training that goes on from it.
             training: mine("train").next_back().and_then(|outcome| Training::load(outcome.node.key, store)),
             scores,
+            parts,
             experiment,
         }
     }

@@ -5,6 +5,7 @@
 mod files;
 pub mod items;
 mod load;
+mod names;
 
 use serde::Deserialize;
 
@@ -16,6 +17,7 @@ use crate::measure::score::{Score, Value};
 use crate::plan::Node;
 use crate::store::{Key, MadeBy};
 pub use items::{NextMove, OwnGame};
+pub(crate) use names::{SEED, settings as name_settings};
 
 pub use files::{Best, DeviceReport, Encoded, Inspection, ParseReport, Speed, TrainingStep, Validation, Verdict};
 
@@ -100,6 +102,8 @@ impl State {
 /// One point of the sweep: the only one, where there is none.
 pub struct Point {
     pub experiment: Experiment,
+    /// What sets it apart from the others, in short: `4 × 128`, `peak=3e-4`, `seed 7`.
+    pub parts: Vec<String>,
     pub sources: Vec<Source>,
     pub encoded: Option<Encoded>,
     pub inspection: Option<Inspection>,

@@ -1,6 +1,6 @@
 //! Every chart as it looks at the width of a desk. A change is seen by whoever reads the diff.
 
-use super::{folder, run, temperatures};
+use super::{folder, run};
 use crate::report::charts::{self, WIDE};
 use crate::report::fixture::{Fixture, Wish, experiment};
 use crate::report::results::Results;
@@ -15,16 +15,5 @@ fn every_chart_of_a_point_looks_as_it_did() {
     for chart in charts::CHARTS {
         let drawing = (chart.draw)(&results, &results.points[0]).unwrap_or_else(|| panic!("{} has its numbers", chart.name));
         insta::assert_snapshot!(format!("{}.svg", chart.name), charts::svg(&drawing, WIDE));
-    }
-}
-
-#[test]
-fn every_chart_of_a_run_looks_as_it_did() {
-    let dir = folder();
-    let Fixture { run_dir, store } = run(dir.path(), &temperatures(), &Wish::default());
-    let results = Results::load(&run_dir, &store).expect("a run");
-    for chart in charts::OVERVIEW {
-        let drawing = (chart.draw)(&results).unwrap_or_else(|| panic!("{} has its numbers", chart.name));
-        insta::assert_snapshot!(format!("run-{}.svg", chart.name), charts::svg(&drawing, WIDE));
     }
 }

@@ -14,18 +14,22 @@ fn assert_readable(what: &str, results: &Results) -> usize {
         .points
         .iter()
         .flat_map(|point| charts::CHARTS.iter().filter_map(move |chart| Some((chart.name, (chart.draw)(results, point)?))));
+    let drawn = of_points.map(|(name, drawing)| assert_chart_readable(what, name, &drawing)).count();
+    2 * drawn + assert_overviews_readable(what, results)
+}
+
+pub(super) fn assert_overviews_readable(what: &str, results: &Results) -> usize {
     let of_run = charts::OVERVIEW.iter().filter_map(|chart| Some((chart.name, (chart.draw)(results)?)));
-    let mut drawn = 0;
-    for (name, drawing) in of_points.chain(of_run) {
-        for width in [WIDE, NARROW] {
-            let svg = charts::svg(&drawing, width);
-            let found = collisions(&svg);
-            assert!(found.is_empty(), "{what}, {name} at {width}: {found:#?}");
-            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{what}, {name}");
-            drawn += 1;
-        }
+    2 * of_run.map(|(name, drawing)| assert_chart_readable(what, name, &drawing)).count()
+}
+
+fn assert_chart_readable(what: &str, name: &str, drawing: &charts::Drawing) {
+    for width in [WIDE, NARROW] {
+        let svg = charts::svg(drawing, width);
+        let found = collisions(&svg);
+        assert!(found.is_empty(), "{what}, {name} at {width}: {found:#?}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{what}, {name}");
     }
-    drawn
 }
 
 #[test]
@@ -66,9 +70,9 @@ fn long_names_many_points_and_tiny_trainings_stay_readable() {
 }
 
 /// What no file can say in JSON, or no fixture writes: it is set in what was read.
-type Set = (&'static str, fn(&mut Measured));
+pub(super) type Set = (&'static str, fn(&mut Measured));
 
-const SET: &[Set] = &[
+pub(super) const SET: &[Set] = &[
     ("values that are no numbers", |score| values(score, |value| value.value = f64::NAN)),
     ("intervals that are no numbers", |score| {
         values(score, |value| (value.low, value.high) = (f64::NAN, f64::NAN));

@@ -1,0 +1,117 @@
+//! What all points of a sweep have alike stands on the page once, and the section of a point shows only what is its own.
+
+use super::Figure;
+use super::point::PointPage;
+use super::table::Table;
+
+/// Puts what is alike into a section of its own, before the points.
+pub(super) fn first(mut points: Vec<PointPage>) -> Vec<PointPage> {
+    if points.len() < 2 {
+        return points;
+    }
+    let shared = taken(&mut points);
+    for point in &mut points {
+        point.beside = Some("what all points share".to_owned());
+    }
+    points.insert(0, shared);
+    points
+}
+
+fn taken(points: &mut [PointPage]) -> PointPage {
+    let first = points[0].name.clone();
+    PointPage {
+        anchor: "shared".to_owned(),
+        name: "Shared by all points".to_owned(),
+        shared: true,
+        summary: common(points, |point| &mut point.summary),
+        tiles: common(points, |point| &mut point.tiles),
+        published: rows(points, |point| &mut point.published),
+        figures: rows(points, |point| &mut point.figures),
+        parts: common(points, |point| &mut point.parts),
+        learned: learned(points, &first),
+        trained: charts(points, &first, |point| &mut point.trained),
+        corpus: charts(points, &first, |point| &mut point.corpus),
+        device: common(points, |point| &mut point.device),
+        gates: rows(points, |point| &mut point.gates),
+        tables: common(points, |point| &mut point.tables),
+        settings: settings(points),
+        beside: None,
+    }
+}
+
+/// The items that all lists have, taken out of them.
+fn common<T: Clone + PartialEq>(points: &mut [PointPage], list: fn(&mut PointPage) -> &mut Vec<T>) -> Vec<T> {
+    let mut items = list(&mut points[0]).clone();
+    for point in points.iter_mut() {
+        let here = list(point);
+        items.retain(|item| here.contains(item));
+    }
+    for point in points.iter_mut() {
+        list(point).retain(|item| !items.contains(item));
+    }
+    items
+}
+
+fn rows(points: &mut [PointPage], table: fn(&mut PointPage) -> &mut Option<Table>) -> Option<Table> {
+    Table::shared(&mut points.iter_mut().map(table).collect::<Vec<_>>())
+}
+
+/// The charts of the first point that are those of all others too.
+fn charts(points: &mut [PointPage], first: &str, list: fn(&mut PointPage) -> &mut Vec<Figure>) -> Vec<Figure> {
+    let (of_first, others) = points.split_at_mut(1);
+    let mut lists: Vec<&mut Vec<Figure>> = others.iter_mut().map(list).collect();
+    shared_charts(list(&mut of_first[0]), &mut lists, first)
+}
+
+fn shared_charts(of_first: &mut Vec<Figure>, others: &mut [&mut Vec<Figure>], first: &str) -> Vec<Figure> {
+    let is_of_all = |figure: &Figure| {
+        let is_same = |other: &Figure| other.name == figure.name && other.same.as_deref() == Some(first);
+        others.iter().all(|list| list.iter().any(is_same))
+    };
+    let (shared, own): (Vec<Figure>, Vec<Figure>) = std::mem::take(of_first).into_iter().partition(is_of_all);
+    *of_first = own;
+    for list in others.iter_mut() {
+        list.retain(|other| !shared.iter().any(|figure| figure.name == other.name));
+    }
+    shared
+}
+
+fn learned(points: &mut [PointPage], first: &str) -> Vec<(&'static str, Vec<Figure>)> {
+    let (of_first, others) = points.split_at_mut(1);
+    let mut all = Vec::new();
+    for (heading, charts) in &mut of_first[0].learned {
+        let mut none: Vec<Vec<Figure>> = (0..others.len()).map(|_| Vec::new()).collect();
+        let mut lists: Vec<&mut Vec<Figure>> = Vec::new();
+        for (point, none) in others.iter_mut().zip(&mut none) {
+            lists.push(point.learned.iter_mut().find(|(known, _)| known == heading).map_or(none, |(_, charts)| charts));
+        }
+        let shared = shared_charts(charts, &mut lists, first);
+        if !shared.is_empty() {
+            all.push((*heading, shared));
+        }
+    }
+    for point in points {
+        point.learned.retain(|(_, charts)| !charts.is_empty());
+    }
+    all
+}
+
+/// Settings of a group, one by one.
+fn settings(points: &mut [PointPage]) -> crate::report::settings::Groups {
+    let mut shared = points[0].settings.clone();
+    let has = |point: &PointPage, group: &str, row: &(&str, String)| {
+        point.settings.iter().any(|(name, rows)| *name == group && rows.contains(row))
+    };
+    for (group, rows) in &mut shared {
+        rows.retain(|row| points.iter().all(|point| has(point, group, row)));
+    }
+    for point in points {
+        for (group, rows) in &mut point.settings {
+            let known = shared.iter().find(|(name, _)| name == group);
+            rows.retain(|row| known.is_none_or(|(_, known)| !known.contains(row)));
+        }
+        point.settings.retain(|(_, rows)| !rows.is_empty());
+    }
+    shared.retain(|(_, rows)| !rows.is_empty());
+    shared
+}
