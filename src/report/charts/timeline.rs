@@ -67,7 +67,7 @@ fn kept(groups: &[Group]) -> String {
 fn by_seconds(title: &str, groups: &[Group], alt: String) -> Drawing {
     let rows = groups.iter().map(|group| {
         let hue = if group.is_kept() { Hue::Faint } else { group.hue() };
-        Row { hue, ..Row::new(group.name(), group.seconds(), group.text()) }
+        Row { hue, ..Row::new(group.name(), group.seconds(), group.text(group.seconds())) }
     });
     let subtitle = "Time of work by stage. Blue: made in this run. Grey: kept from before, shown by what it took then. Orange: failed, \
                     refused or skipped.";
@@ -105,15 +105,17 @@ impl Group<'_> {
 
     fn row(&self) -> SpanRow {
         let spans = self.nodes.iter().flat_map(|node| node.spans.iter().map(|span| (span.0, span.1, hue(node))));
-        SpanRow { label: self.name(), spans: spans.collect(), text: self.text() }
+        // What was kept took no time of this run.
+        let worked = self.nodes.iter().filter(|node| node.state != State::Kept).map(|node| spent(node)).sum();
+        SpanRow { label: self.name(), spans: spans.collect(), text: self.text(worked) }
     }
 
     /// How long it took, and what became of it where that is not that it was made.
-    fn text(&self) -> String {
+    fn text(&self, seconds: f64) -> String {
         let (made, kept) = (self.of(State::Made), self.of(State::Kept));
         let mut parts = Vec::new();
-        if made + kept > 0 || self.seconds() > 0.0 {
-            parts.push(duration(self.seconds()));
+        if made + kept > 0 || seconds > 0.0 {
+            parts.push(duration(seconds));
         }
         if made > 0 && kept > 0 {
             parts.push(format!("{made} made, {kept} kept"));
