@@ -45,7 +45,13 @@ fn answer(subjects: &[Column], sections: &[Section], trends: &[Trend], other: us
         let rows = listed().filter(|(row, _)| row.figure() == figure);
         rows.map(|(row, difference)| finding(section, trends, row, other, difference)).collect::<Vec<_>>()
     };
-    let lead = format!("{}, {}", budget(subjects, section, other), counted(first, name, listed()));
+    let seeds = match [subjects[0].seeds, subjects[other].seeds] {
+        [1, 1] => String::new(),
+        [ours, theirs] => {
+            format!(" ({name}: {}, {first}: {})", plural("seed", theirs as u64), plural("seed", ours as u64))
+        }
+    };
+    let lead = format!("{}{seeds}, {}", budget(subjects, section, other), counted(first, name, listed()));
     Answer { lead, findings: FIRST.into_iter().flat_map(of).collect() }
 }
 
@@ -62,7 +68,7 @@ fn counted<'r>(first: &str, name: &str, listed: impl Iterator<Item = (&'r Row, &
     }
     let all = plural("figure", (better + worse + unranked + open) as u64);
     match (better + worse, unranked) {
-        (0, 0) => format!("whether {name} or {first} is better is told at none of {all}."),
+        (0, 0) => format!("at none of {all} is it told whether {name} or {first} is better."),
         (0, _) => {
             format!("{name} and {first} differ at {unranked} of {all} and are not ranked; at {open} no difference is told.")
         }
@@ -104,7 +110,7 @@ fn is_one([a, b]: [f64; 2]) -> bool {
 /// `Legal moves, T = 1.0: better, +4.6 points [+3.3, +6.0] (n = 4,000, in pairs)`, and what more it would take.
 fn finding(section: &Section, trends: &[Trend], row: &Row, other: usize, difference: &Difference) -> String {
     let of = match row.cells[other].as_ref().zip(row.cells[0].as_ref()) {
-        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("{} beside {}", seeds(b), seeds(a)),
+        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("n = {} and {}", seeds(b), seeds(a)),
         _ if difference.method == difference::METHOD => format!("n = {}", thousands(difference.n)),
         _ => format!("n = {}, in pairs", thousands(difference.n)),
     };
@@ -119,7 +125,7 @@ fn finding(section: &Section, trends: &[Trend], row: &Row, other: usize, differe
 }
 
 fn seeds(figure: &Figure) -> String {
-    format!("{} of {}", plural("seed", figure.seeds as u64), thousands(figure.observations))
+    format!("{} × {}", figure.seeds, thousands(figure.observations))
 }
 
 /// What the two had to learn from: `At equal tokens (819 k; 3×64 spent 2.6 × the FLOPs)`.
@@ -149,7 +155,10 @@ fn over_levels(section: &Section, trends: &[Trend], row: &Row, other: usize) -> 
     })?;
     let of = if budget == Budget::Tokens { "equal tokens" } else { "equal work" };
     Some(format!(
-        " Over {} levels of {of}, the number alone is better at {} and worse at {}; at {} that is told.",
-        trend.levels, trend.better, trend.worse, trend.told
+        " Over {} levels of {of} it is better at {} and worse at {} by the number alone, and told at {}.",
+        trend.levels,
+        trend.better,
+        trend.worse,
+        if trend.told == 0 { "none".to_owned() } else { trend.told.to_string() }
     ))
 }

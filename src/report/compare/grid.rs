@@ -81,7 +81,7 @@ fn difference(row: &Row, difference: Option<&Difference>) -> Cell {
     }
     let test = match table::chance(Some(difference)) {
         none if none == table::NOTHING => String::new(),
-        test => format!(", p = {test}").replace("= <", "<"),
+        test => format!(", McNemar p = {test}").replace("= <", "< "),
     };
     let told = difference.verdict != Verdict::Inconclusive;
     Cell {
