@@ -38,20 +38,21 @@ fn answer(subjects: &[Column], sections: &[Section], trends: &[Trend], other: us
     };
     let listed = || pairs(section, other).filter(|(row, _)| row.alike.is_none());
     if listed().next().is_none() {
-        let lead = format!("{name} and {first} are of one measurement, or equal in all that was measured.");
+        let lead = format!(
+            "{name} and {first} have nothing by one protocol that could differ: it is one measurement, or nothing at all."
+        );
         return Answer { lead, findings: Vec::new() };
     }
     let of = |figure: &str| {
         let rows = listed().filter(|(row, _)| row.figure() == figure);
         rows.map(|(row, difference)| finding(section, trends, row, other, difference)).collect::<Vec<_>>()
     };
-    let seeds = match [subjects[0].seeds, subjects[other].seeds] {
-        [1, 1] => String::new(),
-        [ours, theirs] => {
-            format!(" ({name}: {}, {first}: {})", plural("seed", theirs as u64), plural("seed", ours as u64))
-        }
+    let several = [0, other].iter().any(|at| subjects[*at].seeds > 1);
+    let with_seeds = |at: usize| {
+        let seeds = if several { format!(" ({})", plural("seed", subjects[at].seeds as u64)) } else { String::new() };
+        format!("{}{seeds}", subjects[at].label)
     };
-    let lead = format!("{}{seeds}, {}", budget(subjects, section, other), counted(first, name, listed()));
+    let lead = format!("{}, {}", budget(subjects, section, other), counted(&with_seeds(0), &with_seeds(other), listed()));
     Answer { lead, findings: FIRST.into_iter().flat_map(of).collect() }
 }
 
@@ -72,7 +73,9 @@ fn counted<'r>(first: &str, name: &str, listed: impl Iterator<Item = (&'r Row, &
         (0, _) => {
             format!("{name} and {first} differ at {unranked} of {all} and are not ranked; at {open} no difference is told.")
         }
-        _ => format!("{name} is better than {first} at {better} of {all} and worse at {worse}; at {open} it is not told which."),
+        _ if better == 0 => format!("{name} is worse than {first} at {worse} of {all} and better at none; {}.", rest(open)),
+        _ if worse == 0 => format!("{name} is better than {first} at {better} of {all} and worse at none; {}.", rest(open)),
+        _ => format!("{name} is better than {first} at {better} of {all} and worse at {worse}; {}.", rest(open)),
     }
 }
 
@@ -105,6 +108,10 @@ fn tokens(section: &Section, other: usize) -> Option<[f64; 2]> {
 /// Nothing is one budget with nothing only where nothing was trained.
 fn is_one([a, b]: [f64; 2]) -> bool {
     a > 0.0 && b > 0.0 && (b / a).ln().abs() <= WITHIN.ln_1p()
+}
+
+fn rest(open: usize) -> String {
+    if open == 0 { "none is open".to_owned() } else { format!("at {open} it is not told which") }
 }
 
 /// `Legal moves, T = 1.0: better, +4.6 points [+3.3, +6.0] (n = 4,000, in pairs)`, and what more it would take.

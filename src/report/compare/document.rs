@@ -96,6 +96,7 @@ fn figures(comparison: &Comparison, section: &Section) -> Vec<Part> {
     if !turned.is_empty() {
         parts.push(Part::Figures { flat, turned });
     }
+    parts.extend(table::unranked(comparison, section).map(Part::Prose));
     parts.extend(unlisted.map(Part::Prose));
     parts
 }

@@ -86,7 +86,7 @@ fn difference(row: &Row, difference: Option<&Difference>) -> Cell {
     let told = difference.verdict != Verdict::Inconclusive;
     Cell {
         text: table::far(row, difference),
-        note: format!("{}{test}", difference.verdict.words()),
+        note: format!("{}{test}", difference.verdict.short()),
         sort: Some(difference.value).filter(|value| value.is_finite()),
         class: if told { "number told" } else { "number" },
         ..Cell::default()

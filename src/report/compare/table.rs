@@ -158,7 +158,7 @@ pub(crate) fn said(row: &Row, difference: Option<&Difference>) -> String {
     match difference {
         None => NOTHING.to_owned(),
         Some(difference) if difference.verdict == Verdict::Same => difference.verdict.words(),
-        Some(difference) => format!("{}: {}", far(row, difference), difference.verdict.words()),
+        Some(difference) => format!("{}: {}", far(row, difference), difference.verdict.short()),
     }
 }
 
@@ -185,6 +185,21 @@ pub(crate) fn far(row: &Row, difference: &Difference) -> String {
     };
     let [value, low, high] = [difference.value, difference.low, difference.high].map(signed);
     format!("{value}{} [{low}, {high}]", if share { " points" } else { "" })
+}
+
+/// Which models are not ranked in a section, and why.
+pub(crate) fn unranked(comparison: &Comparison, section: &Section) -> Option<String> {
+    let why = |at: usize| {
+        let mut differences = section.rows.iter().filter_map(|row| row.differences[at].as_ref());
+        let why = differences.find_map(|difference| match &difference.verdict {
+            Verdict::Unranked(why) => Some(why),
+            _ => None,
+        })?;
+        Some(format!("{} ({why})", comparison.subjects[at + 1].label))
+    };
+    let all: Vec<String> = (0..comparison.subjects.len() - 1).filter_map(why).collect();
+    let end = "--at end ranks final figures whatever they took";
+    (!all.is_empty()).then(|| format!("Not ranked beside {}: {}; {end}.", comparison.subjects[0].label, all.join("; ")))
 }
 
 /// What of a section is not listed, and why.
