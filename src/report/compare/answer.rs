@@ -38,14 +38,21 @@ fn answer(subjects: &[Column], sections: &[Section], trends: &[Trend], other: us
     };
     let listed = || pairs(section, other).filter(|(row, _)| row.alike.is_none());
     if listed().next().is_none() {
-        let lead = format!("{name} and {first} are of one measurement, or equal in all that was measured.");
+        let lead = format!(
+            "{name} and {first} have nothing by one protocol that could differ: it is one measurement, or nothing at all."
+        );
         return Answer { lead, findings: Vec::new() };
     }
     let of = |figure: &str| {
         let rows = listed().filter(|(row, _)| row.figure() == figure);
         rows.map(|(row, difference)| finding(section, trends, row, other, difference)).collect::<Vec<_>>()
     };
-    let lead = format!("{}, {}", budget(subjects, section, other), counted(first, name, listed()));
+    let several = [0, other].iter().any(|at| subjects[*at].seeds > 1);
+    let with_seeds = |at: usize| {
+        let seeds = if several { format!(" ({})", plural("seed", subjects[at].seeds as u64)) } else { String::new() };
+        format!("{}{seeds}", subjects[at].label)
+    };
+    let lead = format!("{}, {}", budget(subjects, section, other), counted(&with_seeds(0), &with_seeds(other), listed()));
     Answer { lead, findings: FIRST.into_iter().flat_map(of).collect() }
 }
 
@@ -62,11 +69,13 @@ fn counted<'r>(first: &str, name: &str, listed: impl Iterator<Item = (&'r Row, &
     }
     let all = plural("figure", (better + worse + unranked + open) as u64);
     match (better + worse, unranked) {
-        (0, 0) => format!("whether {name} or {first} is better is told at none of {all}."),
+        (0, 0) => format!("at none of {all} is it told whether {name} or {first} is better."),
         (0, _) => {
             format!("{name} and {first} differ at {unranked} of {all} and are not ranked; at {open} no difference is told.")
         }
-        _ => format!("{name} is better than {first} at {better} of {all} and worse at {worse}; at {open} it is not told which."),
+        _ if better == 0 => format!("{name} is worse than {first} at {worse} of {all} and better at none; {}.", rest(open)),
+        _ if worse == 0 => format!("{name} is better than {first} at {better} of {all} and worse at none; {}.", rest(open)),
+        _ => format!("{name} is better than {first} at {better} of {all} and worse at {worse}; {}.", rest(open)),
     }
 }
 
@@ -101,10 +110,14 @@ fn is_one([a, b]: [f64; 2]) -> bool {
     a > 0.0 && b > 0.0 && (b / a).ln().abs() <= WITHIN.ln_1p()
 }
 
+fn rest(open: usize) -> String {
+    if open == 0 { "none is open".to_owned() } else { format!("at {open} it is not told which") }
+}
+
 /// `Legal moves, T = 1.0: better, +4.6 points [+3.3, +6.0] (n = 4,000, in pairs)`, and what more it would take.
 fn finding(section: &Section, trends: &[Trend], row: &Row, other: usize, difference: &Difference) -> String {
     let of = match row.cells[other].as_ref().zip(row.cells[0].as_ref()) {
-        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("{} beside {}", seeds(b), seeds(a)),
+        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("n = {} and {}", seeds(b), seeds(a)),
         _ if difference.method == difference::METHOD => format!("n = {}", thousands(difference.n)),
         _ => format!("n = {}, in pairs", thousands(difference.n)),
     };
@@ -119,7 +132,7 @@ fn finding(section: &Section, trends: &[Trend], row: &Row, other: usize, differe
 }
 
 fn seeds(figure: &Figure) -> String {
-    format!("{} of {}", plural("seed", figure.seeds as u64), thousands(figure.observations))
+    format!("{} × {}", figure.seeds, thousands(figure.observations))
 }
 
 /// What the two had to learn from: `At equal tokens (819 k; 3×64 spent 2.6 × the FLOPs)`.
@@ -149,7 +162,10 @@ fn over_levels(section: &Section, trends: &[Trend], row: &Row, other: usize) -> 
     })?;
     let of = if budget == Budget::Tokens { "equal tokens" } else { "equal work" };
     Some(format!(
-        " Over {} levels of {of}, the number alone is better at {} and worse at {}; at {} that is told.",
-        trend.levels, trend.better, trend.worse, trend.told
+        " Over {} levels of {of} it is better at {} and worse at {} by the number alone, and told at {}.",
+        trend.levels,
+        trend.better,
+        trend.worse,
+        if trend.told == 0 { "none".to_owned() } else { trend.told.to_string() }
     ))
 }

@@ -12,7 +12,10 @@ use crate::train::config::{Length, Schedule};
 pub(crate) fn caveats(subjects: &[Subject], sections: &[Section], axis: Axis) -> Vec<String> {
     let mut said: Vec<String> = within_a_schedule(subjects, sections).into_iter().collect();
     if axis == Axis::Shared {
-        said.extend((1..subjects.len()).filter_map(|other| no_equal_work(subjects, sections, other)));
+        let nearest: Vec<String> = (1..subjects.len()).filter_map(|other| no_equal_work(subjects, sections, other)).collect();
+        if !nearest.is_empty() {
+            said.push(format!("There are no snapshots within 5 % in work of these; the nearest are {}.", nearest.join("; ")));
+        }
     }
     said.extend(unlike_seeds(subjects));
     said
@@ -68,11 +71,11 @@ fn no_equal_work(subjects: &[Subject], sections: &[Section], other: usize) -> Op
     }
     let ([(our_step, ours), (their_step, theirs)], times) = nearest_pair(subjects, other, Budget::Flops)?;
     Some(format!(
-        "No two snapshots of {} and {} are within 5 % in work: the nearest are step {} ({}) and step {} ({}), {} × as much.",
+        "{} at step {} ({}) and {} at step {} ({}), {} × as much",
         subjects[0].label,
-        subjects[other].label,
         thousands(our_step),
         Budget::Flops.words(ours),
+        subjects[other].label,
         thousands(their_step),
         Budget::Flops.words(theirs),
         significant(times, 2)
@@ -81,15 +84,18 @@ fn no_equal_work(subjects: &[Subject], sections: &[Section], other: usize) -> Op
 
 /// Means over seeds beside single trainings.
 fn unlike_seeds(subjects: &[Subject]) -> Option<String> {
-    let several: Vec<String> =
-        subjects.iter().filter(|subject| subject.seeds() > 1).map(|subject| subject.label.clone()).collect();
+    let several: Vec<String> = subjects
+        .iter()
+        .filter(|subject| subject.seeds() > 1)
+        .map(|subject| format!("{} ({} seeds)", subject.label, subject.seeds()))
+        .collect();
     let single: Vec<String> =
         subjects.iter().filter(|subject| subject.seeds() == 1).map(|subject| subject.label.clone()).collect();
     if several.is_empty() {
         return None;
     }
     let known = format!(
-        "{}: each figure is the mean over the seeds, and its interval holds how much another seed may change it (few seeds make it wide).",
+        "{}: each figure is the mean over the seeds (n = 2 × 4,000 is two seeds of 4,000 items each), and its interval, as that of its difference, holds how much another seed may change it: few seeds make it wide.",
         several.join("; ")
     );
     let unknown = format!(" Of {} there is one training, and its interval knows nothing of another seed.", single.join(", "));

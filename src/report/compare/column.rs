@@ -28,6 +28,9 @@ pub struct Column {
 /// Where a model comes from.
 #[derive(Debug, Serialize)]
 pub struct Origin {
+    /// The name of the run.
+    pub name: String,
+    /// Its id.
     pub run: String,
     pub point: String,
     pub seed: Option<u64>,
@@ -80,6 +83,7 @@ impl Origin {
             (None, Weights::Train(_)) => String::new(),
         };
         Self {
+            name: run.name.clone(),
             run: run.id.clone(),
             point: point.title().to_owned(),
             seed: point.experiment.train().map(|train| train.seed),

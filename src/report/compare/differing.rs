@@ -52,11 +52,11 @@ fn of_all(flat: &[Flat], all: bool) -> Settings {
     settings
 }
 
-/// The setting that makes this one differ: a metric that not all are measured by brings all its settings, and one seed of all
-/// measurements that of each.
+/// The setting that makes this one differ: what not all have, such as a metric or a gate, brings all its settings, and one seed of
+/// all measurements that of each.
 fn set_by(setting: Setting, flat: &[Flat]) -> Setting {
-    if let Some(metric) = metric_of(&setting.key) {
-        let below = format!("{metric}.");
+    if let Some(group) = group_of(&setting.key) {
+        let below = format!("{group}.");
         let asks = |settings: &Flat| {
             let mut its = settings.iter().filter(|(key, _)| key.starts_with(&below)).peekable();
             its.peek()?;
@@ -68,9 +68,9 @@ fn set_by(setting: Setting, flat: &[Flat]) -> Setting {
         };
         let values: Vec<Option<String>> = flat.iter().map(asks).collect();
         if values.iter().any(Option::is_none) {
-            return Setting { key: metric.to_owned(), values };
+            return Setting { key: group.to_owned(), values };
         }
-        if setting.key.rsplit('.').next() == Some("seed") {
+        if group.starts_with("measure.") && setting.key.rsplit('.').next() == Some("seed") {
             return Setting { key: "measure.seed".to_owned(), ..setting };
         }
     }
@@ -78,10 +78,10 @@ fn set_by(setting: Setting, flat: &[Flat]) -> Setting {
 }
 
 /// `measure.final.legality@1` of `measure.final.legality@1.seed`: the last part is the setting.
-fn metric_of(key: &str) -> Option<&str> {
-    let (metric, _) = key.rsplit_once('.')?;
-    let of = ["measure.final.", "measure.snapshots."];
-    of.iter().any(|place| metric.starts_with(place)).then_some(metric)
+fn group_of(key: &str) -> Option<&str> {
+    let (group, _) = key.rsplit_once('.')?;
+    let of = ["measure.final.", "measure.snapshots.", "gates.", "train.ema", "train.spikes"];
+    of.iter().any(|place| group.starts_with(place)).then_some(group)
 }
 
 fn of_subject(subject: &Subject) -> Flat {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::column::Origin;
+use super::column::{Column, Origin};
 use super::comparison::Comparison;
 use super::section::Section;
 use super::table::{self, Texts};
@@ -21,7 +21,7 @@ pub(crate) enum Part {
     },
     /// Names and what they stand for.
     Pairs(Vec<(String, String)>),
-    Source(Source),
+    Sources(Vec<Source>),
 }
 
 /// Where a training comes from.
@@ -71,7 +71,7 @@ pub(crate) fn document(comparison: &Comparison) -> Vec<Part> {
     if !comparison.command.is_empty() {
         parts.push(Part::Prose(format!("Made again by: `{}`", comparison.command)));
     }
-    parts.extend(sources(comparison).into_iter().map(Part::Source));
+    parts.push(Part::Sources(sources(comparison)));
     parts
 }
 
@@ -96,6 +96,7 @@ fn figures(comparison: &Comparison, section: &Section) -> Vec<Part> {
     if !turned.is_empty() {
         parts.push(Part::Figures { flat, turned });
     }
+    parts.extend(table::unranked(comparison, section).map(Part::Prose));
     parts.extend(unlisted.map(Part::Prose));
     parts
 }
@@ -127,7 +128,7 @@ pub(crate) fn reading(comparison: &Comparison) -> Vec<String> {
             "Each difference is from {first}, with its 95 % interval: pair by pair where both answered the same positions, else from the \
              two intervals. It is told (better, worse, higher, lower) where that interval does not hold 0 and McNemar's exact test of the \
              pairs, where there is one, is below 0.05; else it is inconclusive, which is not to be equal. Beside its p stands on how many \
-             items only the first was right, and on how many only the other."
+             items only the first was right, and on how many only the other. Differences of shares are in percentage points."
         ),
         format!(
             "{} {} listed; {} told. If no two models differed at all, about {} would be told by chance alone. Allowing for all of them (Holm), {} \
@@ -156,11 +157,11 @@ pub(crate) fn protocols(comparison: &Comparison) -> Vec<(String, String)> {
 
 /// Where each model comes from, seed by seed.
 pub(crate) fn sources(comparison: &Comparison) -> Vec<Source> {
-    let of = |subject: &super::column::Column| {
+    let of = |subject: &Column| {
         let label = subject.label.clone();
         let source = move |origin: &Origin| Source {
             label: label.clone(),
-            facts: facts(origin),
+            facts: facts(origin, subject),
             command: origin.command.clone(),
             report: origin.report.clone(),
         };
@@ -169,7 +170,7 @@ pub(crate) fn sources(comparison: &Comparison) -> Vec<Source> {
     comparison.subjects.iter().flat_map(of).collect()
 }
 
-fn facts(origin: &Origin) -> Vec<String> {
+fn facts(origin: &Origin, subject: &Column) -> Vec<String> {
     let weights = origin.weights.get(..12).unwrap_or(&origin.weights);
     let commit = match origin.git.split_once('+') {
         Some((commit, _)) => format!("{commit}, with uncommitted changes"),
@@ -177,7 +178,8 @@ fn facts(origin: &Origin) -> Vec<String> {
     };
     let named = [
         ("run", origin.run.as_str()),
-        ("point", &origin.point),
+        // Of a run that is no sweep, the point is called as the run is.
+        ("point", if origin.point == subject.name { "" } else { &origin.point }),
         ("weights", weights),
         ("git", &commit),
         ("started", &origin.started),

@@ -81,12 +81,12 @@ fn difference(row: &Row, difference: Option<&Difference>) -> Cell {
     }
     let test = match table::chance(Some(difference)) {
         none if none == table::NOTHING => String::new(),
-        test => format!(", p = {test}").replace("= <", "<"),
+        test => format!(", McNemar p = {test}").replace("= <", "< "),
     };
     let told = difference.verdict != Verdict::Inconclusive;
     Cell {
         text: table::far(row, difference),
-        note: format!("{}{test}", difference.verdict.words()),
+        note: format!("{}{test}", difference.verdict.short()),
         sort: Some(difference.value).filter(|value| value.is_finite()),
         class: if told { "number told" } else { "number" },
         ..Cell::default()

@@ -16,12 +16,7 @@ pub(crate) fn labels(subjects: &[Subject]) -> Vec<String> {
     });
     let letters = (0..subjects.len()).map(letter).collect();
     let candidates = [names, sizes.collect(), words_apart(subjects)];
-    let chosen = candidates.into_iter().find(|labels: &Vec<String>| are_fit(labels)).unwrap_or(letters);
-    let seeds = |subject: &Subject| match subject.seeds() {
-        1 => String::new(),
-        seeds => format!(", {seeds} seeds"),
-    };
-    chosen.into_iter().zip(subjects).map(|(label, subject)| label + &seeds(subject)).collect()
+    candidates.into_iter().find(|labels: &Vec<String>| are_fit(labels)).unwrap_or(letters)
 }
 
 /// A name without what it says of its seeds.

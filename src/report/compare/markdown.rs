@@ -15,7 +15,7 @@ fn part(part: &Part) -> String {
         Part::List(items) => listed(items.iter().cloned()),
         Part::Table(texts) | Part::Figures { flat: Some(texts), .. } => piped(texts) + "\n",
         Part::Figures { flat: None, turned } => piped(&long(turned)) + "\n",
-        Part::Source(source) => self::source(source),
+        Part::Sources(sources) => listed(sources.iter().map(source)),
         Part::Pairs(pairs) => listed(pairs.iter().map(|(name, value)| format!("**{name}**: {value}"))),
     }
 }
@@ -23,7 +23,7 @@ fn part(part: &Part) -> String {
 fn source(source: &Source) -> String {
     let command = if source.command.is_empty() { String::new() } else { format!("; made by `{}`", source.command) };
     let report = source.report.as_ref().map_or_else(String::new, |report| format!("; [report]({})", report.replace(' ', "%20")));
-    format!("- **{}**: {}{command}{report}\n", source.label, source.facts.join("; "))
+    format!("**{}**: {}{command}{report}", source.label, source.facts.join("; "))
 }
 
 fn listed(items: impl Iterator<Item = String>) -> String {

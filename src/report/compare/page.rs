@@ -47,6 +47,7 @@ struct Page {
 struct Part {
     title: String,
     note: Option<String>,
+    unranked: Option<String>,
     unlisted: Option<String>,
     rows: Option<Grid>,
     parts: Option<Grid>,
@@ -80,6 +81,7 @@ impl Page {
             (rows.is_some() || unlisted.is_some()).then(|| Part {
                 title: table::title(section),
                 note: table::spread(comparison, section),
+                unranked: table::unranked(comparison, section),
                 unlisted,
                 rows,
                 parts: grid::of(comparison, section, true),
@@ -92,7 +94,7 @@ impl Page {
             n => format!("{} differ", plural("setting", n)),
         };
         Self {
-            title: format!("{} beside {first}", others.join(" and ")),
+            title: title(comparison, first, others),
             facts: vec![
                 plural("model", labels.len() as u64),
                 plural("difference", comparison.chance.differences as u64),
@@ -116,6 +118,20 @@ impl Page {
             sources: sources(comparison),
         }
     }
+}
+
+/// `size-sweep: 3×64 and 6×192 beside 2×32`: with the run, where the labels do not name it.
+fn title(comparison: &Comparison, first: &str, others: &[&str]) -> String {
+    let members = || comparison.subjects.iter().flat_map(|subject| &subject.members);
+    let run = members().next().map(|origin| origin.name.as_str()).unwrap_or_default();
+    let is_named = comparison.subjects.iter().any(|subject| subject.label == subject.name);
+    let of =
+        if is_named || run.is_empty() || members().any(|origin| origin.name != run) { String::new() } else { format!("{run}: ") };
+    let others = match others {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        others => others.join(""),
+    };
+    format!("{of}{others} beside {first}")
 }
 
 fn plain(texts: Texts) -> Option<Table> {

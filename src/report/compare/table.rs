@@ -3,6 +3,7 @@
 use crate::report::words;
 use crate::text::{decimals_of, fixed, plural, si, significant, temperature, thousands};
 
+use super::column::Column;
 use super::comparison::Comparison;
 use super::levels::Budget;
 use super::section::{Alike, Difference, Figure, Row, Section};
@@ -25,9 +26,13 @@ fn texts(head: &[&str], rows: Vec<Vec<String>>) -> Option<Texts> {
 /// One row a model: sizes, budgets, weights.
 pub(crate) fn subjects(comparison: &Comparison) -> Option<Texts> {
     let finals = comparison.sections.iter().find(|section| section.budget.is_none());
-    let row = |(at, subject): (usize, &super::column::Column)| {
+    let row = |(at, subject): (usize, &Column)| {
         let measured = finals.and_then(|section| section.rows.iter().find_map(|row| row.cells[at].as_ref()));
-        let checkpoint = |figure: &Figure| format!("{}, step {}", figure.checkpoint, thousands(figure.step));
+        let checkpoint = |figure: &Figure| match figure.checkpoint.as_str() {
+            "imported" => "imported".to_owned(),
+            name if name.starts_with("step-") => format!("step {}", thousands(figure.step)),
+            name => format!("{name}, step {}", thousands(figure.step)),
+        };
         let shown = |of: &dyn Fn(&Figure) -> String| measured.map_or_else(|| NOTHING.to_owned(), of);
         vec![
             subject.label.clone(),
@@ -46,7 +51,7 @@ pub(crate) fn subjects(comparison: &Comparison) -> Option<Texts> {
 
 /// What the short names stand for; none where they are the names.
 pub(crate) fn key(comparison: &Comparison) -> Vec<(String, String)> {
-    let is_short = |subject: &&super::column::Column| subject.label != subject.name;
+    let is_short = |subject: &&Column| subject.label != subject.name;
     comparison.subjects.iter().filter(is_short).map(|subject| (subject.label.clone(), subject.name.clone())).collect()
 }
 
@@ -87,7 +92,7 @@ pub(crate) fn flat(comparison: &Comparison, section: &Section, parts: bool) -> O
     };
     let [first, second] = [&comparison.subjects[0].label, &comparison.subjects.get(1)?.label];
     let mut head = vec!["figure", first, second, "difference"];
-    head.extend(tested.then_some("McNemar p (first : other)"));
+    head.extend(tested.then_some("McNemar p (first:other)"));
     head.push("protocol");
     texts(&head, section.listed(parts).map(row).collect())
 }
@@ -97,13 +102,14 @@ pub(crate) fn turned(comparison: &Comparison, section: &Section, parts: bool) ->
     let tested = is_tested(section, parts);
     let less = format!("less {}", comparison.subjects[0].label);
     let mut head = vec!["model", "value", "n", &less];
-    head.extend(tested.then_some("McNemar p (first : other)"));
+    head.extend(tested.then_some("McNemar p (first:other)"));
     let block = |row: &Row| {
-        let line = |(at, subject): (usize, &super::column::Column)| {
+        let line = |(at, subject): (usize, &Column)| {
             let figure = row.cells[at].as_ref()?;
             let difference = at.checked_sub(1).and_then(|at| row.differences[at].as_ref());
             let n = n(figure).replace("n = ", "");
-            let mut cells = vec![subject.label.clone(), value(row, figure), n, said(row, difference)];
+            // What is in the head or told below need not be in every row.
+            let mut cells = vec![subject.label.clone(), value(row, figure), n, said(row, difference).replace(" points", "")];
             cells.extend(tested.then(|| chance(difference)));
             Some(cells)
         };
@@ -130,11 +136,11 @@ pub(crate) fn value(row: &Row, figure: &Figure) -> String {
     words::within(&row.metric, &figure.value)
 }
 
-/// `n = 4,000`, or `n = 2 seeds of 4,000`.
+/// `n = 4,000`, or `n = 2 × 4,000` of two seeds.
 pub(crate) fn n(figure: &Figure) -> String {
     match figure.seeds {
         1 => format!("n = {}", thousands(figure.value.n)),
-        seeds => format!("n = {} of {}", plural("seed", seeds as u64), thousands(figure.observations)),
+        seeds => format!("n = {seeds} × {}", thousands(figure.observations)),
     }
 }
 
@@ -152,16 +158,16 @@ pub(crate) fn said(row: &Row, difference: Option<&Difference>) -> String {
     match difference {
         None => NOTHING.to_owned(),
         Some(difference) if difference.verdict == Verdict::Same => difference.verdict.words(),
-        Some(difference) => format!("{}: {}", far(row, difference), difference.verdict.words()),
+        Some(difference) => format!("{}: {}", far(row, difference), difference.verdict.short()),
     }
 }
 
-/// `0.031 (12 : 31)`: how often only the one and only the other was right.
+/// `0.031 (12:31)`: how often only the one and only the other was right.
 pub(crate) fn chance(difference: Option<&Difference>) -> String {
     let of = |difference: &Difference| {
         let ([first, other], p) = (difference.discordant?, difference.p?);
-        let p = if p < 0.0001 { "< 0.0001".to_owned() } else { significant(p, 2) };
-        Some(format!("{p} ({} : {})", thousands(first), thousands(other)))
+        let p = if p < 0.0001 { "<0.0001".to_owned() } else { significant(p, 2) };
+        Some(format!("{p} ({}:{})", thousands(first), thousands(other)))
     };
     difference.and_then(of).unwrap_or_else(|| NOTHING.to_owned())
 }
@@ -179,6 +185,21 @@ pub(crate) fn far(row: &Row, difference: &Difference) -> String {
     };
     let [value, low, high] = [difference.value, difference.low, difference.high].map(signed);
     format!("{value}{} [{low}, {high}]", if share { " points" } else { "" })
+}
+
+/// Which models are not ranked in a section, and why.
+pub(crate) fn unranked(comparison: &Comparison, section: &Section) -> Option<String> {
+    let why = |at: usize| {
+        let mut differences = section.rows.iter().filter_map(|row| row.differences[at].as_ref());
+        let why = differences.find_map(|difference| match &difference.verdict {
+            Verdict::Unranked(why) => Some(why),
+            _ => None,
+        })?;
+        Some(format!("{} ({why})", comparison.subjects[at + 1].label))
+    };
+    let all: Vec<String> = (0..comparison.subjects.len() - 1).filter_map(why).collect();
+    let end = "--at end ranks final figures whatever they took";
+    (!all.is_empty()).then(|| format!("Not ranked beside {}: {}; {end}.", comparison.subjects[0].label, all.join("; ")))
 }
 
 /// What of a section is not listed, and why.

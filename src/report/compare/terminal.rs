@@ -1,7 +1,7 @@
 //! In columns, as wide as the terminal: a table that is wider is turned, and prose is broken.
 
 use super::comparison::Comparison;
-use super::document::{Part, document};
+use super::document::{Part, Source, document};
 use super::table::{NOTHING, Texts};
 
 /// `width` is in columns.
@@ -19,12 +19,7 @@ fn part(part: &Part, width: usize) -> String {
             let wide = flat.as_ref().and_then(|texts| aligned(texts, width));
             wide.unwrap_or_else(|| figures(turned, width))
         }
-        Part::Source(source) => {
-            let command = if source.command.is_empty() { String::new() } else { format!("; made by `{}`", source.command) };
-            let report = source.report.as_ref().map_or_else(String::new, |report| format!("; report {report}"));
-            let text = format!("{}  {}{command}{report}", source.label, source.facts.join("; "));
-            broken(&text, width, ["  ", "      "])
-        }
+        Part::Sources(sources) => sources.iter().map(|source| broken(&line_of(source), width, ["  ", "      "])).collect(),
         Part::Pairs(pairs) => {
             let all = pairs.iter().map(|(name, value)| broken(&format!("{name}  {value}"), width, ["  ", "      "]));
             all.collect()
@@ -32,12 +27,17 @@ fn part(part: &Part, width: usize) -> String {
     }
 }
 
+fn line_of(source: &Source) -> String {
+    let command = if source.command.is_empty() { String::new() } else { format!("; made by `{}`", source.command) };
+    let report = source.report.as_ref().map_or_else(String::new, |report| format!("; report {report}"));
+    format!("{}  {}{command}{report}", source.label, source.facts.join("; "))
+}
+
 /// None where a row would be wider than that.
 fn aligned(texts: &Texts, width: usize) -> Option<String> {
     let widths = widths(&std::iter::once(&texts.head).chain(&texts.rows));
-    let whole = widths.iter().map(|column| column + 2).sum::<usize>();
     let all = std::iter::once(&texts.head).chain(&texts.rows);
-    (whole <= width).then(|| all.map(|row| line(row, &widths, "  ")).collect())
+    (whole(&widths) <= width).then(|| all.map(|row| line(row, &widths, "  ")).collect())
 }
 
 fn widths<'r>(rows: &(impl Iterator<Item = &'r Vec<String>> + Clone)) -> Vec<usize> {
@@ -65,19 +65,24 @@ fn blocks(texts: &Texts, width: usize) -> String {
 fn figures(turned: &[(String, Texts)], width: usize) -> String {
     let Some((_, first)) = turned.first() else { return String::new() };
     // The head of the tests is long, and is told again in words: it may be cut short.
-    let head: Vec<String> = first.head.iter().map(|head| head.replace("McNemar p (first : other)", "McNemar p")).collect();
+    let head: Vec<String> = first.head.iter().map(|head| head.replace("McNemar p (first:other)", "McNemar p")).collect();
     let rows = || std::iter::once(&head).chain(turned.iter().flat_map(|(_, texts)| &texts.rows));
     let widths = widths(&rows());
-    if widths.iter().map(|column| column + 2).sum::<usize>() + 2 > width {
+    if whole(&widths) > width {
         let titled =
             |(title, texts): &(String, Texts)| broken(title, width, ["  ", "    "]) + &indented(&blocks(texts, width - 2));
         return turned.iter().map(titled).collect();
     }
     let block = |(title, texts): &(String, Texts)| {
-        let rows: String = texts.rows.iter().map(|row| line(row, &widths, "    ")).collect();
-        broken(title, width, ["  ", "    "]) + &rows
+        let rows: String = texts.rows.iter().map(|row| line(row, &widths, "  ")).collect();
+        broken(title, width, ["", "  "]) + &rows
     };
-    line(&head, &widths, "    ") + &turned.iter().map(block).collect::<String>()
+    line(&head, &widths, "  ") + &turned.iter().map(block).collect::<String>()
+}
+
+/// Of a row with its indent, and two blanks between columns.
+fn whole(widths: &[usize]) -> usize {
+    widths.iter().map(|column| column + 2).sum()
 }
 
 fn indented(text: &str) -> String {

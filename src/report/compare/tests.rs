@@ -252,7 +252,8 @@ fn every_form_of_a_comparison_tells_the_same() {
 
 #[test]
 fn no_line_on_the_terminal_is_wider_than_it_and_a_table_that_would_be_is_turned() {
-    let models = ["a rather long name of a run", "b", "c", "d", "e"].map(|name| single(name, 1.0, 97.0, 800));
+    let models = [("a rather long name of a run", 800), ("b", 801), ("c", 802), ("d", 803), ("e", 804)]
+        .map(|(name, tokens)| single(name, 1.0, 96.0 + 0.3 * (tokens - 800) as f64, tokens));
     let comparison = compared(&models, SHARED).expect("one protocol");
     for width in [60, 80, 100, 200] {
         let shown = terminal(&comparison, width);

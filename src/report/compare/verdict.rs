@@ -63,6 +63,14 @@ impl Verdict {
         }
     }
 
+    /// Without the reason.
+    pub(crate) fn short(&self) -> String {
+        match self {
+            Self::Unranked(_) => "not ranked".to_owned(),
+            other => other.words(),
+        }
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Better => "better",
