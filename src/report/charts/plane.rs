@@ -110,12 +110,9 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     }
     for mark in &plane.marks {
         if let Mark::Names { points } = mark {
-            names::draw(
-                points,
-                canvas,
-                |at| inside.holds(at).then(|| plot.pixel(at)),
-                [plot_left, plot_top, plot_right, plot_bottom],
-            );
+            let lines: Vec<[f64; 4]> = plane.marks.iter().filter_map(|mark| inside.upright_line(mark, &plot)).collect();
+            let room = [plot_left, plot_top, plot_right, plot_bottom];
+            names::draw(points, canvas, |at| inside.holds(at).then(|| plot.pixel(at)), &lines, room);
         }
     }
     uprights(plane, canvas, &plot, &inside, plot_top, (plot_left, left + panel_width));
@@ -234,6 +231,16 @@ impl Inside {
             }
             Mark::Ring { .. } | Mark::Whisker { .. } | Mark::Upright { .. } | Mark::Names { .. } => (),
         }
+    }
+
+    /// What a whisker takes up, in pixels: names keep clear of it.
+    fn upright_line(&self, mark: &Mark, plot: &Plot) -> Option<[f64; 4]> {
+        let Mark::Whisker { x, low, high, .. } = mark else { return None };
+        if !self.holds_x(*x) || low.is_nan() || high.is_nan() {
+            return None;
+        }
+        let ((x, bottom), (_, top)) = (plot.pixel(self.clamp((*x, *low))), plot.pixel(self.clamp((*x, *high))));
+        Some([x - 2.0, top, x + 2.0, bottom])
     }
 
     fn holds_x(&self, x: f64) -> bool {

@@ -52,7 +52,7 @@ fn lengths() -> Vec<Experiment> {
 pub(super) fn rates() -> Vec<Experiment> {
     let mut points = Vec::new();
     for peak in [1e-4, 1e-3, 1e-2] {
-        for decay in [0.0, 0.1] {
+        for decay in [0.0, 0.1, 0.2] {
             let mut point = size(4, 128, 1337);
             point.point = format!("peak={peak} weight_decay={decay}");
             point.training().learning_rate.peak = peak;
@@ -114,7 +114,8 @@ fn the_page_of_a_sweep_has_a_row_a_setting_and_says_once_what_all_points_share()
     assert!(html.contains("<a href=\"#point-2\">8\u{a0}×\u{a0}256</a>"), "a name leads to its section");
     let (_, shared) = markdown.split_once("\n## Shared by all points").expect("a section");
     let (shared, points) = shared.split_once("\n## 4 × 128").expect("the first point");
-    for once in ["11,035,777 of 89,288,421 games read", "weight decay 0.1", "charts/corpus-1.svg", "Loss of the untrained model"] {
+    for once in ["11,035,777 of 89,288,421 games read", "weight decay 0.1", "charts/corpus-1.svg", "Loss of the untrained model"]
+    {
         assert!(shared.contains(once) && !points.contains(once), "{once}: {shared}");
     }
     assert_eq!(points.matches("layers × width").count(), 4, "what differs stands with its point: {points}");
@@ -214,6 +215,10 @@ fn the_report_of_fifty_points_is_timed() {
     lap("read");
     let drawn = draw(&results);
     lap("drawn");
+    for table in tables::TABLES {
+        let rows = (table.frame)(&results).expect("a table").map_or(0, |frame| frame.height());
+        lap(&format!("  {} of {rows} rows", table.name));
+    }
     let names = tables::write(&results, &dir.path().join("tables")).expect("room");
     lap("tables");
     let page = Page::new(&results, &drawn, &names);
