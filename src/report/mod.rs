@@ -4,6 +4,7 @@
 
 mod charts;
 pub mod compare;
+mod cores;
 mod drawn;
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -1,6 +1,7 @@
 //! The numbers of a run as tables, never rounded. A new one is a function and a line in [`TABLES`].
 
 mod games;
+mod sweep;
 
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use anyhow::{Context as _, Result};
 use fs_err as fs;
 use polars::prelude::{CsvWriter, DataFrame, ParquetWriter, SerWriter as _, df};
 
+use super::cores::on_all_cores;
 use super::results::{Asked, Point, Results};
 
 pub(crate) struct Table {
@@ -18,6 +20,7 @@ pub(crate) struct Table {
 
 pub(crate) const TABLES: &[Table] = &[
     Table { name: "metrics", frame: metrics },
+    Table { name: "sweep", frame: sweep::sweep },
     Table { name: "failures", frame: counts },
     Table { name: "survival", frame: games::survival },
     Table { name: "own_games", frame: games::own_games },
@@ -39,14 +42,13 @@ pub(crate) const TABLES: &[Table] = &[
 /// Writes the tables that have something in them, as CSV and Parquet, and tells their names.
 pub(crate) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> {
     fs::create_dir_all(dir)?;
-    let mut written = Vec::new();
-    for table in TABLES {
+    let written = on_all_cores(TABLES, |_, table| {
         let [csv, parquet] = ["csv", "parquet"].map(|ending| dir.join(format!("{}.{ending}", table.name)));
         let Some(mut frame) = (table.frame)(results).with_context(|| format!("making the table `{}`", table.name))? else {
             for stale in [csv, parquet].iter().filter(|path| path.exists()) {
                 fs::remove_file(stale)?;
             }
-            continue;
+            return Ok(None);
         };
         let mut bytes = Vec::new();
         CsvWriter::new(&mut bytes).finish(&mut frame).with_context(|| format!("writing the table `{}`", table.name))?;
@@ -54,9 +56,9 @@ pub(crate) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> 
         bytes.clear();
         ParquetWriter::new(&mut bytes).finish(&mut frame).with_context(|| format!("writing the table `{}`", table.name))?;
         fs::write(parquet, &bytes)?;
-        written.push(table.name);
-    }
-    Ok(written)
+        Ok(Some(table.name))
+    });
+    written.into_iter().filter_map(Result::transpose).collect()
 }
 
 fn some(frame: DataFrame) -> Option<DataFrame> {

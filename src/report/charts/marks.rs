@@ -91,6 +91,16 @@ impl Inside {
         }
     }
 
+    /// What a whisker takes up, in pixels: names keep clear of it.
+    pub(super) fn upright_line(&self, mark: &Mark, plot: &Plot) -> Option<[f64; 4]> {
+        let Mark::Whisker { x, low, high, .. } = mark else { return None };
+        if !self.holds_x(*x) || low.is_nan() || high.is_nan() {
+            return None;
+        }
+        let ((x, bottom), (_, top)) = (plot.pixel(self.clamp((*x, *low))), plot.pixel(self.clamp((*x, *high))));
+        Some([x - 2.0, top, x + 2.0, bottom])
+    }
+
     /// So many pixels across and up, in data coordinates.
     fn pixels(&self, across: f64, up: f64) -> (f64, f64) {
         (across * (self.x.1 - self.x.0) / self.columns, up * (self.y.1 - self.y.0) / self.rows)

@@ -120,11 +120,11 @@ pub(crate) const CHARTS: &[Chart] = &[
 
 pub(crate) const OVERVIEW: &[Overview] = &[
     Overview { name: "full-games-by-temperature", table: "metrics", draw: full_games::over_sweep },
-    Overview { name: "by-parameters", table: "metrics", draw: scaling::by_parameters },
-    Overview { name: "by-tokens", table: "metrics", draw: scaling::by_tokens },
-    Overview { name: "by-setting", table: "metrics", draw: scaling::by_setting },
-    Overview { name: "by-second-setting", table: "metrics", draw: scaling::by_second_setting },
-    Overview { name: "points", table: "metrics", draw: points::draw },
+    Overview { name: "by-parameters", table: "sweep", draw: scaling::by_parameters },
+    Overview { name: "by-tokens", table: "sweep", draw: scaling::by_tokens },
+    Overview { name: "by-setting", table: "sweep", draw: scaling::by_setting },
+    Overview { name: "by-second-setting", table: "sweep", draw: scaling::by_second_setting },
+    Overview { name: "points", table: "sweep", draw: points::draw },
     Overview { name: "losses", table: "validation", draw: together::losses },
     Overview { name: "legality-of-all", table: "metrics", draw: together::legality },
     Overview { name: "agreement-of-all", table: "metrics", draw: together::agreement },

@@ -7,11 +7,12 @@ use super::style::{Hue, TICK, Weight, width};
 const OFF: f64 = 7.0;
 const BETWEEN: f64 = 9.0;
 
-/// Draws the names of points that `pixel` finds, within a box: left, top, right, bottom.
+/// Draws the names of points that `pixel` finds, clear of `lines` and within a box: left, top, right, bottom.
 pub(super) fn draw(
     points: &[((f64, f64), String)],
     canvas: &Canvas,
     pixel: impl Fn((f64, f64)) -> Option<(f64, f64)>,
+    lines: &[[f64; 4]],
     room: [f64; 4],
 ) {
     let shown: Vec<((f64, f64), &str)> = points.iter().filter_map(|(at, name)| Some((pixel(*at)?, name.as_str()))).collect();
@@ -33,6 +34,7 @@ pub(super) fn draw(
             let baseline = if above { y - OFF } else { y + OFF + TICK * 0.72 };
             let area = [left, baseline - TICK * 0.75, left + wide, baseline + TICK * 0.22];
             let is_inside = area[0] >= room[0] && area[2] <= room[2] && area[1] >= room[1] - 4.0 && area[3] <= room[3];
+            let touches = |line: &[f64; 4]| area[0] < line[2] && line[0] < area[2] && area[1] < line[3] && line[1] < area[3];
             let over = |other: &[f64; 4]| {
                 area[0] < other[2] + BETWEEN
                     && other[0] < area[2] + BETWEEN
@@ -41,7 +43,7 @@ pub(super) fn draw(
             };
             let on_dot =
                 |(x, y): &(f64, f64)| over(&[x - 4.0, y - 4.0, x + 4.0, y + 4.0].map(|edge| edge)) && (*x, *y) != shown[at].0;
-            (is_inside && !taken.iter().any(over) && !dots.iter().any(on_dot)).then_some(area)
+            (is_inside && !taken.iter().any(over) && !lines.iter().any(touches) && !dots.iter().any(on_dot)).then_some(area)
         });
         if let Some(area) = place {
             canvas.text((area[0], area[3] - TICK * 0.22), Anchor::Start, TICK, Weight::Regular, Hue::Ink, name);

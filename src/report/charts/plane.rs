@@ -147,8 +147,9 @@ pub(crate) fn draw(plane: &Plane, canvas: &Canvas, (left, top): (f64, f64), pane
     }
     for mark in &plane.marks {
         if let Mark::Names { points } = mark {
-            let within = [frame.left, frame.top, frame.right, frame.bottom];
-            names::draw(points, canvas, |at| inside.holds(at).then(|| plot.pixel(at)), within);
+            let lines: Vec<[f64; 4]> = plane.marks.iter().filter_map(|mark| inside.upright_line(mark, &plot)).collect();
+            let room = [frame.left, frame.top, frame.right, frame.bottom];
+            names::draw(points, canvas, |at| inside.holds(at).then(|| plot.pixel(at)), &lines, room);
         }
     }
     uprights(plane, canvas, &plot, &inside, frame.top, (frame.left, left + panel_width));

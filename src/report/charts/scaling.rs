@@ -47,7 +47,10 @@ fn of_settings(results: &Results, place: usize) -> Option<Drawing> {
     // Every temperature is another protocol, and has a chart of its own.
     let is_number = |axis: &&Axis| matches!(axis.kind, Kind::Setting(_)) && axis.numbers.is_some() && !axis.is_temperature();
     let kind = sweep.axes.iter().filter(is_number).nth(place)?.kind.clone();
-    over(&sweep, &kind)
+    let axis = sweep.axis(&kind)?;
+    let values: std::collections::BTreeSet<&String> = axis.texts.iter().collect();
+    // Two values of a second setting are told by the panels of the first.
+    if place > 0 && values.len() < 3 { None } else { over(&sweep, &kind) }
 }
 
 /// The figures that charts of this module show, so that rows of points need not; none where nothing is drawn along an axis.
@@ -113,7 +116,11 @@ fn over(sweep: &Sweep, kind: &Kind) -> Option<Drawing> {
             panels.push(Panel::Plane(Plane { heading, x, y, marks, height: 190.0 }));
         }
     }
-    let columns = if panels.len() == 1 { 1 } else { 2 };
+    // Rows of one figure, where they come out even.
+    let columns = match facets.len() {
+        1 | 2 | 4 => panels.len().min(2),
+        _ => 3,
+    };
     let alt = figures.iter().filter_map(|figure| ends(sweep, figure, facets.last()?)).collect::<Vec<_>>().join("; ");
     Some(Drawing { title: title(sweep, axis), subtitle: subtitle(sweep, axis, all - facets.len()), alt, columns, panels })
 }
@@ -141,10 +148,10 @@ fn scale(axis: &Axis) -> Option<(Unit, (f64, f64), Vec<f64>)> {
     Some((unit, (low - pad, high + pad), place))
 }
 
-/// A little more below the lowest point, for its name.
+/// A little more above and below, for names.
 fn with_room((low, high): (f64, f64), unit: Unit) -> (f64, f64) {
-    let low = low - (high - low) * 0.07;
-    (if unit == Unit::Share { low.max(0.0) } else { low }, high)
+    let room = (high - low) * 0.08;
+    if unit == Unit::Share { ((low - room).max(0.0), (high + room).min(1.0)) } else { (low - room, high + room) }
 }
 
 fn marks(sweep: &Sweep, axis: &Axis, figure: &Figure, facet: &Facet, place: &[f64]) -> Vec<Mark> {

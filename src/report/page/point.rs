@@ -31,6 +31,8 @@ pub(crate) struct PointPage {
     pub(super) gates: Option<Table>,
     pub(super) tables: Vec<(&'static str, Table)>,
     pub(super) settings: Groups,
+    /// Its charts are left to their files, and so are its tables of parts.
+    pub(super) is_left: bool,
     /// Where the settings that are not shown here stand.
     pub(super) beside: Option<String>,
 }
@@ -50,15 +52,17 @@ impl PointPage {
             let mine = drawn.iter().filter(|chart| chart.point == Some(index) && chart.section == Some(section));
             mine.map(|chart| Figure::new(chart, results)).collect::<Vec<_>>()
         };
+        let is_left = drawn.iter().any(|chart| chart.point == Some(index) && chart.linked);
         Self {
             anchor: format!("point-{}", index + 1),
             name: words::point_name(point),
             shared: false,
+            is_left,
             summary: words::summary(point),
             tiles: tiles(point),
             published: compared(results, point),
             figures: figures(point),
-            parts: parts::tables(point),
+            parts: if is_left { Vec::new() } else { parts::tables(point) },
             learned: LEARNED
                 .map(|(of, heading)| (heading, section(of)))
                 .into_iter()

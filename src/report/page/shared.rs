@@ -23,6 +23,7 @@ fn taken(points: &mut [PointPage]) -> PointPage {
         anchor: "shared".to_owned(),
         name: "Shared by all points".to_owned(),
         shared: true,
+        is_left: false,
         summary: common(points, |point| &mut point.summary),
         tiles: common(points, |point| &mut point.tiles),
         published: rows(points, |point| &mut point.published),

@@ -14,6 +14,7 @@ use crate::error::Fixable;
 use crate::experiment::Experiment;
 use crate::measure::metric::{Checkpoint, Metric};
 use crate::measure::probe::table;
+use crate::report::cores::on_all_cores;
 use crate::runs::{RunFolder, damaged as damaged_file, spans};
 use crate::store::{Key, Store};
 use crate::text::plural;
@@ -47,8 +48,9 @@ impl Results {
     pub fn load(run_dir: &Path, store: &Store) -> Result<Self> {
         let resolved: Resolved = needed(&run_dir.join("resolved.json"))?;
         let Planned { mut nodes } = needed(&run_dir.join("plan.json"))?;
-        for outcome in &mut nodes {
-            if let Ok(manifest) = store.manifest(&outcome.node.stage, outcome.node.key) {
+        let manifests = on_all_cores(&nodes, |_, outcome| store.manifest(&outcome.node.stage, outcome.node.key).ok());
+        for (outcome, manifest) in nodes.iter_mut().zip(manifests) {
+            if let Some(manifest) = manifest {
                 outcome.bytes = Some(manifest.files.values().map(|file| file.bytes).sum());
                 outcome.made_by = Some(manifest.made_by);
             }
@@ -63,8 +65,21 @@ impl Results {
             run.outcome = RunFolder::at(run_dir.to_owned()).record().ok().map(|record| record.outcome);
         }
         let parts = names::parts(&resolved.points);
-        let load = |(experiment, parts)| Point::load(experiment, parts, &nodes, store, &mut damaged);
-        let points = resolved.points.into_iter().zip(parts).map(load).collect();
+        let asked: Vec<_> = resolved.points.into_iter().zip(parts).collect();
+        let loaded = on_all_cores(&asked, |_, (experiment, parts)| {
+            let mut damaged = Vec::new();
+            let point = Point::load(experiment.clone(), parts.clone(), &nodes, store, &mut damaged);
+            (point, damaged)
+        });
+        let mut points = Vec::new();
+        for (point, lost) in loaded {
+            points.push(point);
+            for said in lost {
+                if !damaged.contains(&said) {
+                    damaged.push(said);
+                }
+            }
+        }
         let has_file = run_dir.join("experiment.toml").is_file();
         Ok(Self { has_file, run, points, nodes, damaged })
     }

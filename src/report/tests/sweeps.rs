@@ -52,7 +52,7 @@ fn lengths() -> Vec<Experiment> {
 pub(super) fn rates() -> Vec<Experiment> {
     let mut points = Vec::new();
     for peak in [1e-4, 1e-3, 1e-2] {
-        for decay in [0.0, 0.1] {
+        for decay in [0.0, 0.1, 0.2] {
             let mut point = size(4, 128, 1337);
             point.point = format!("peak={peak} weight_decay={decay}");
             point.training().learning_rate.peak = peak;
@@ -215,6 +215,10 @@ fn the_report_of_fifty_points_is_timed() {
     lap("read");
     let drawn = draw(&results);
     lap("drawn");
+    for table in tables::TABLES {
+        let rows = (table.frame)(&results).expect("a table").map_or(0, |frame| frame.height());
+        lap(&format!("  {} of {rows} rows", table.name));
+    }
     let names = tables::write(&results, &dir.path().join("tables")).expect("room");
     lap("tables");
     let page = Page::new(&results, &drawn, &names);
