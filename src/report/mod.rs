@@ -101,6 +101,24 @@ fn draw(results: &Results) -> Vec<Drawn> {
         let narrow = if same.is_some() { String::new() } else { charts::svg(&drawing, charts::NARROW) };
         all.push(Drawn { name, file, table, section, point, same, narrow, wide, title: drawing.title, alt: drawing.alt });
     }
+    for (i, point) in results.points.iter().enumerate() {
+        for charts::Card { name, svg, title } in charts::cards(results, point) {
+            let file = if results.points.len() > 1 { format!("{name}-{}", i + 1) } else { name.to_owned() };
+            let (narrow, alt) = (String::new(), String::new());
+            all.push(Drawn {
+                name,
+                file,
+                table: "metrics",
+                section: None,
+                point: Some(i),
+                same: None,
+                narrow,
+                wide: svg,
+                title,
+                alt,
+            });
+        }
+    }
     all
 }
 

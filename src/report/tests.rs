@@ -1,8 +1,11 @@
 //! The report as a whole, over runs that went well, badly, and not at all.
 
 mod collisions;
+mod contrast;
 mod golden;
 mod hostile;
+mod markup;
+mod numbers;
 mod readable;
 
 use std::time::Instant;
@@ -89,8 +92,7 @@ fn tables_hold_every_step_and_every_digit() {
     let last = results.points[0].training.as_ref().and_then(|training| training.curve.last()).expect("a curve");
     assert!(training.lines().last().expect("rows").contains(&format!(",{},", last.loss)), "{}", last.loss);
     let metrics = read(&written.tables.join("metrics.csv"));
-    let head =
-        "run,experiment,point,asked,metric,slice,temperature,masked,protocol,checkpoint,step,tokens,value,low,high,n,method,key";
+    let head = "run,experiment,point,stage,asked,metric,slice,temperature,masked,protocol,checkpoint,step,tokens,value,low,high,n,method,key";
     assert_eq!(metrics.lines().next(), Some(head));
     assert!(metrics.contains("legality.rate") && metrics.contains("wilson 95 %"));
 }
