@@ -227,6 +227,32 @@ fn the_markdown_of_a_small_run_reads_as_it_should() {
 }
 
 #[test]
+fn a_machine_setting_of_the_command_line_is_provenance_and_one_of_science_a_warning() {
+    let notes = |set: &str| {
+        let dir = folder();
+        let command = format!("philidor run run1.toml -S {set}");
+        let wish = Wish { run: json!({ "id": "x", "outcome": "done", "command": command }), ..Wish::default() };
+        let Fixture { run_dir, store } = run(dir.path(), &[experiment(40)], &wish);
+        read(&write(&run_dir, &store).expect("a report").markdown)
+    };
+    let machine = notes("machine.device=cpu");
+    assert!(!machine.contains("**Note.**") && machine.contains("machine settings of the command: machine.device=cpu"), "{machine}");
+    let science = notes("train.seed=2");
+    assert!(science.contains("> **Note.** Differs from the file, by the command line: train.seed=2."), "{science}");
+    assert!(!science.contains("machine settings of the command"), "{science}");
+}
+
+#[test]
+fn a_heading_names_puzzles_only_where_there_are_some() {
+    let dir = folder();
+    let mut point = experiment(40);
+    point.measure.last.retain(|metric| !matches!(metric, Metric::Puzzles { .. }));
+    let Fixture { run_dir, store } = run(dir.path(), &[point], &Wish::default());
+    let html = read(&write(&run_dir, &store).expect("a report").html);
+    assert!(html.contains(">Openings <a class=\"anchor\"") && !html.contains("Openings and puzzles"));
+}
+
+#[test]
 fn a_run_with_tainted_artifacts_says_so_above_all_else() {
     let dir = folder();
     let refusal = crate::taint::Refusal { gate: "overfit".into(), message: "it did not <learn>".into() };

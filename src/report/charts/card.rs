@@ -13,7 +13,7 @@ const SIDE: f64 = 600.0;
 const MARGIN: f64 = 44.0;
 const ROOM: f64 = SIDE - 2.0 * MARGIN;
 const LARGEST: f64 = 230.0;
-const SENTENCE: f64 = 42.0;
+const SENTENCE: f64 = 52.0;
 const SMALL: f64 = 21.0;
 const BAR: f64 = 20.0;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::stages::work;
-use crate::report::results::Results;
+use crate::report::results::{Results, State};
 use crate::report::settings::between;
 use crate::report::{published, words};
 use crate::text::{duration, plural};
@@ -36,7 +36,7 @@ fn steps(results: &Results) -> Vec<(&'static str, String)> {
     let commit = run.git.split(['-', '+']).next().unwrap_or_default();
     let asked = |command: &str, of: &str| if of.is_empty() { String::new() } else { format!("{command} {of}") };
     let all = [
-        ("Take the program and the experiment as they were", asked("git checkout", commit)),
+        ("Take the program and the experiment as they were, and build it", asked("git checkout", commit)),
         ("Make everything and draw this page", command(results)),
         ("Say what is kept, and what would be made again", command(results).replacen(" run ", " plan ", 1)),
         ("Draw this page again from what is kept", asked("philidor report", &run.id)),
@@ -52,13 +52,15 @@ fn notes(results: &Results) -> Vec<String> {
         let (device, threads) = results.machine();
         let threads = threads.map_or_else(String::new, |threads| format!(", {}", plural("thread", threads)));
         let on = if device.is_empty() { String::new() } else { format!(" on {device}{threads}") };
+        let kept = results.of_state(State::Kept).count() as u64;
+        let kept = if kept > 0 { format!(", with {} kept from before", plural("node", kept)) } else { String::new() };
         let took = run.finished.as_deref().and_then(|finished| between(&run.started, finished));
-        let took = took.map_or_else(String::new, |took| format!(" This run took {took}, with what was kept from before."));
+        let took = took.map_or_else(String::new, |took| format!(" This run took {took}{kept}."));
         notes.push(format!("Expect {} of work in all{on}.{took}", duration(work)));
     }
     notes.push(
-        "The same experiment and the same data give the same keys. Weights that are trained anew are the same where device, threads and \
-         versions are the same; elsewhere figures agree within their intervals."
+        "The same experiment and the same data give the same keys. Trained anew on another device, with another number of threads or \
+         other versions, weights may differ in their last bits, and figures within their intervals."
             .to_owned(),
     );
     notes.extend(words::notes(results));

@@ -70,7 +70,9 @@ impl Cell {
     }
 
     pub(crate) fn number(text: String, sort: Option<f64>) -> Self {
-        Self { text, sort: sort.filter(|value| value.is_finite()), class: "number" }
+        // A telephone leaves out what is none.
+        let class = if text == "–" { "number none" } else { "number" };
+        Self { text, sort: sort.filter(|value| value.is_finite()), class }
     }
 
     pub(crate) fn count(n: u64) -> Self {

@@ -55,13 +55,13 @@ pub(super) fn summary(results: &Results) -> Result<Option<DataFrame>> {
 
 fn of_run(results: &Results) -> Vec<Number> {
     let of = |state: State| results.of_state(state).count() as u64;
-    let (_, threads) = results.machine();
+    let (device, threads) = results.machine();
     let mut all = vec![Number::count("run", "nodes", results.nodes.len() as u64, "nodes")];
     let states = [State::Made, State::Kept, State::Failed, State::Refused, State::Skipped, State::Pending];
     all.extend(states.map(|state| Number::count("run", format!("nodes {}", state.name()), of(state), "nodes")));
     all.push(Number::new("run", "work", work(results), "s"));
     all.push(Number::count("run", "bytes", results.nodes.iter().filter_map(|outcome| outcome.bytes).sum(), "bytes"));
-    all.extend(threads.map(|threads| Number::count("run", "threads", threads, "threads")));
+    all.extend(threads.map(|threads| Number::count("run", format!("threads beside {device}"), threads, "threads")));
     let took =
         results.run.finished.as_deref().and_then(|finished| Some(since_1970(finished)? - since_1970(&results.run.started)?));
     all.extend(took.map(|took| Number::new("run", "took", took, "s")));
@@ -103,7 +103,7 @@ fn training(point: &Point) -> Vec<Number> {
         ]);
     }
     if let Some(device) = &training.device {
-        all.push(Number::count("training", "threads", device.threads, "threads"));
+        all.push(Number::count("training", format!("threads beside {}", device.device), device.threads, "threads"));
         all.extend(device.tokens_per_second.map(|speed| Number::new("training", "speed", speed, "tokens/s")));
         all.extend(device.matmul_flops_per_second.map(|flops| Number::new("training", "matmul", flops, "FLOP/s")));
         all.extend(device.mfu.map(|mfu| Number::new("training", "MFU", mfu, "share")));

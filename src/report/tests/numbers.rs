@@ -102,6 +102,17 @@ fn every_number_on_the_page_is_in_a_table_with_the_same_value() {
     }
 }
 
+/// The page of a real run, for who changed what it says: `PHILIDOR_WALK_REPORT` names the run's folder.
+#[test]
+fn so_is_every_number_of_a_run_that_is_named() {
+    let Some(run_dir) = std::env::var_os("PHILIDOR_WALK_REPORT").map(std::path::PathBuf::from) else { return };
+    let tables = run_dir.join("tables");
+    let there = |name: &&str| tables.join(format!("{name}.csv")).exists();
+    let names: Vec<&str> = tables::TABLES.iter().map(|table| table.name).filter(there).collect();
+    let (walked, strange) = strangers(&super::read(&run_dir.join("report.html")), &Sheets::read(&tables, &names));
+    assert!(strange.is_empty(), "{} of {walked}: {strange:#?}", strange.len());
+}
+
 #[test]
 fn a_wrong_number_anywhere_is_found() {
     let (html, sheets) = page_of(&[experiment(160)]);

@@ -105,7 +105,7 @@ fn worst(point: &Point) -> Option<String> {
     };
     let list: Vec<_> = open.iter().enumerate().map(told).collect();
     let order = if open.len() > 1 { "; which of these is worst is not settled" } else { "" };
-    Some(format!("Of what the rules ask for, it fails most often {}{order}.", list.join(", ")))
+    Some(format!("Of what the rules ask for, it fails most often {}{order}.", list.join(" and ")))
 }
 
 /// Where a rule is called for.
@@ -138,7 +138,7 @@ mod tests {
         let said = lead_of(|_, _, content| content);
         assert!(said.starts_with("Nearly all of the moves that the model samples at T = 1.0 are legal: 97."), "{said}");
         assert!(said.contains("; before any training it was 1.2"), "{said}");
-        assert!(said.contains("it fails most often in check (its first choice is legal in "), "{said}");
+        assert!(said.contains("it fails most often at promotion (its first choice is legal in 9"), "{said}");
     }
 
     #[test]

@@ -58,15 +58,15 @@ pub(super) fn dense(score: &Measured) -> Option<String> {
 pub(super) fn openings(score: &Measured) -> Option<String> {
     let by_distance = |a: &&Value, b: &&Value| a.value.total_cmp(&b.value);
     let (least, most) = (score.parts("variation").min_by(by_distance)?, score.parts("variation").max_by(by_distance)?);
-    let told = |value: &Value| format!("{} {} (n = {})", of_line(&value.slice), share(value), thousands(value.n));
+    let told = |value: &Value| format!("{}, {} (n = {})", of_line(&value.slice), share(value), thousands(value.n));
     let start = score.parts("variation").find(|value| value.slice == "start");
-    let start = start.filter(|start| *start != least && *start != most).map_or_else(String::new, |start| told(start) + ", ");
+    let start = start.filter(|start| *start != least && *start != most).map_or_else(String::new, |start| told(start) + "; ");
     let beginnings = score.parts("variation").count() as u64;
     if beginnings == 1 {
-        return Some(format!("Its moves differ from those of the training games in {}, by total variation.", told(least)));
+        return Some(format!("Its moves differ from those of the training games {}, by total variation.", told(least)));
     }
     Some(format!(
-        "Its moves after {} differ from those of the training games, by total variation: {start}least {}, most {}.",
+        "Its moves after {} differ from those of the training games, by total variation: {start}least {}; most {}.",
         plural("beginning", beginnings),
         told(least),
         told(most)
