@@ -134,7 +134,8 @@ impl Page {
             rule: published::RULE,
             terms: Vec::new(),
         };
-        let text = serde_json::to_string(&page).unwrap_or_default();
+        let mut text = String::new();
+        gather(&serde_json::to_value(&page).unwrap_or_default(), &mut text);
         page.terms = words::used(&text).into_iter().map(|term| (term.name, term.meaning)).collect();
         page
     }
@@ -146,6 +147,19 @@ impl Page {
 
     pub(crate) fn markdown(&self) -> Result<String> {
         render("page.md", include_str!("page/page.md"), &context! { page => Serde(self) })
+    }
+}
+
+/// All that a value says, without the names of its fields.
+fn gather(value: &serde_json::Value, into: &mut String) {
+    match value {
+        serde_json::Value::String(text) => {
+            into.push_str(text);
+            into.push('\n');
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| gather(value, into)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|value| gather(value, into)),
+        _ => (),
     }
 }
 

@@ -236,10 +236,29 @@ fn a_machine_setting_of_the_command_line_is_provenance_and_one_of_science_a_warn
         read(&write(&run_dir, &store).expect("a report").markdown)
     };
     let machine = notes("machine.device=cpu");
-    assert!(!machine.contains("**Note.**") && machine.contains("machine settings of the command: machine.device=cpu"), "{machine}");
+    assert!(
+        !machine.contains("**Note.**") && machine.contains("machine settings of the command: machine.device=cpu"),
+        "{machine}"
+    );
     let science = notes("train.seed=2");
     assert!(science.contains("> **Note.** Differs from the file, by the command line: train.seed=2."), "{science}");
     assert!(!science.contains("machine settings of the command"), "{science}");
+}
+
+#[test]
+fn words_are_explained_where_the_page_has_them_and_not_where_it_has_not() {
+    let dir = folder();
+    let mut point = experiment(40);
+    point.measure.last = vec![Metric::Agreement { positions: 400, seed: 7 }];
+    let Fixture { run_dir, store } = run(dir.path(), &[point], &Wish::default());
+    let markdown = read(&write(&run_dir, &store).expect("a report").markdown);
+    let (_, terms) = markdown.split_once("### What the words mean").expect("words");
+    for there in ["- agreement: ", "- top-5: ", "- ply: ", "- snapshot: ", "- protocol: ", "- Wilson: ", "- untrained: "] {
+        assert!(terms.contains(there), "{there}: {terms}");
+    }
+    for not_there in ["- tainted: ", "- probe: ", "- survival: ", "- Kaplan-Meier: ", "- calibration"] {
+        assert!(!terms.contains(not_there), "{not_there}: {terms}");
+    }
 }
 
 #[test]

@@ -25,6 +25,11 @@ fn assert_readable(what: &str, results: &Results) -> usize {
             drawn += 1;
         }
     }
+    for card in results.points.iter().flat_map(|point| charts::cards(results, point)) {
+        let found = collisions(&card.svg);
+        assert!(found.is_empty(), "{what}, {}: {found:#?}", card.name);
+        assert!(!card.svg.contains("NaN") && !card.svg.contains("inf<"), "{what}, {}", card.name);
+    }
     drawn
 }
 

@@ -68,7 +68,7 @@ const TERMS: &[Term] = terms! {
     "MFU" ["mfu"]
         "Model FLOPs utilisation: the floating-point operations a second that the training needs, by count from the model's sizes, \
          as a share of the rate of a large matrix product measured on the same device."
-    "n" ["n = ", "n"]
+    "n" ["n"]
         "The size of the sample: positions, games, or tokens."
     "ply" ["ply", "plies"]
         "A move of one side. A move of both is two plies."
@@ -86,7 +86,7 @@ const TERMS: &[Term] = terms! {
         "Student's t: an interval of a mean, from the spread of what it is the mean of."
     "survival" ["survival", "still without an illegal"]
         "The share of games without an illegal token after so many plies: a game that ends counts up to its end."
-    "T" ["t", "t = "]
+    "T" ["t"]
         "The temperature: logits are divided by it before a move is sampled, so that cooler is closer to the first choice."
     "tainted" ["tainted"]
         "Made although a gate refused. What is made of it inherits the word."
