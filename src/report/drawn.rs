@@ -11,9 +11,11 @@ use super::cores::on_all_cores;
 use super::page::Drawn;
 use super::results::Results;
 
-/// What the page of a sweep takes up of charts of single points, in bytes. It is read by people, on telephones too: the charts of
-/// later points are left to their files.
+/// What the page of a sweep takes up of single points, in bytes, so that it stays below 3 MB: the charts of later points are left
+/// to their files.
 const MOST_OF_POINTS: usize = 1_300_000;
+/// Of that, what each point takes up without its charts.
+const WITHOUT_CHARTS: usize = 16_000;
 
 /// A chart that has its numbers.
 struct Asked {
@@ -46,7 +48,11 @@ pub(super) fn draw(results: &Results) -> Vec<Drawn> {
         let is_needed = same[at].is_none() && !linked[at];
         if is_needed { charts::svg(&asked.drawing, charts::NARROW) } else { String::new() }
     });
+    let with_charts: Vec<bool> = (0..results.points.len())
+        .map(|i| !asked.iter().zip(&linked).any(|(asked, linked)| *linked && asked.point == Some(i)))
+        .collect();
     let drawn = asked.into_iter().zip(same).zip(linked.into_iter().zip(narrow));
+    let cards = (0..results.points.len()).filter(|i| with_charts[*i]).flat_map(|i| cards(results, i));
     drawn
         .map(|((asked, same), (linked, narrow))| {
             let Asked { name, table, section, point, drawing, wide } = asked;
@@ -56,7 +62,18 @@ pub(super) fn draw(results: &Results) -> Vec<Drawn> {
             };
             Drawn { name, file, table, section, point, same, linked, wide, narrow, title: drawing.title, alt: drawing.alt }
         })
+        .chain(cards)
         .collect()
+}
+
+/// The pictures of a point that are shared.
+fn cards(results: &Results, point: usize) -> Vec<Drawn> {
+    let card = |charts::Card { name, svg, title }| {
+        let file = if results.points.len() > 1 { format!("{name}-{}", point + 1) } else { name.to_owned() };
+        let (table, section, narrow, alt) = ("metrics", None, String::new(), String::new());
+        Drawn { name, file, table, section, point: Some(point), same: None, linked: false, narrow, wide: svg, title, alt }
+    };
+    charts::cards(results, &results.points[point]).into_iter().map(card).collect()
 }
 
 /// The earlier point that has the very same chart.
@@ -89,7 +106,7 @@ fn linked(asked: &[Asked], same: &[Option<usize>], points: usize) -> Vec<bool> {
         .enumerate()
         .map(|(i, bytes)| {
             before += bytes;
-            i > 0 && before > MOST_OF_POINTS
+            i > 0 && before > MOST_OF_POINTS.saturating_sub(points * WITHOUT_CHARTS)
         })
         .collect();
     asked.iter().map(|asked| asked.point.is_some_and(|i| is_left[i])).collect()

@@ -4,6 +4,7 @@ mod corpus;
 mod many_stages;
 mod parts;
 mod point;
+mod reproduce;
 mod shared;
 mod stages;
 mod sweep;
@@ -15,13 +16,15 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value as Template, context};
 use serde::Serialize;
 
-use super::charts::{Colour, Section, hex};
+use super::charts::{Colour, Section, escape, hex};
 use super::results::Results;
 use super::settings::{between, moment};
 use super::{published, words};
 use crate::text::plural;
 
 use point::PointPage;
+use reproduce::Reproduce;
+pub(crate) use stages::work;
 use sweep::SweepPage;
 use table::Table;
 
@@ -50,11 +53,20 @@ pub(crate) struct Drawn {
     pub(crate) alt: String,
 }
 
+impl Drawn {
+    /// Whether it is to be shared, and stands on no page.
+    fn is_card(&self) -> bool {
+        self.name.starts_with("card-")
+    }
+}
+
 #[derive(Serialize)]
 pub(crate) struct Page {
     name: String,
     question: String,
-    facts: Vec<String>,
+    facts: Vec<Fact>,
+    /// RFC 3339.
+    started: String,
     has_file: bool,
     tainted: Vec<String>,
     warnings: Vec<String>,
@@ -63,11 +75,22 @@ pub(crate) struct Page {
     timeline: Vec<Figure>,
     points: Vec<PointPage>,
     stages: Option<Table>,
+    /// All stages in one line.
+    total: String,
     measured: Option<Table>,
-    provenance: Vec<(&'static str, String)>,
+    reproduce: Reproduce,
     tables: Vec<&'static str>,
     rule: &'static str,
-    terms: [(&'static str, &'static str); 9],
+    terms: Vec<(&'static str, &'static str)>,
+}
+
+/// What is said of the run below its name.
+#[derive(Serialize)]
+struct Fact {
+    label: &'static str,
+    text: String,
+    /// `time`, `code` for a name or an id, or nothing for a number that was measured.
+    kind: &'static str,
 }
 
 #[derive(Serialize)]
@@ -77,6 +100,8 @@ pub(crate) struct Figure {
     /// Where its numbers are, from the page.
     data: String,
     data_name: String,
+    /// The table with its numbers; none where that is a file of another kind.
+    table: &'static str,
     title: String,
     alt: String,
     wide: Template,
@@ -97,10 +122,11 @@ impl Page {
             let charts = drawn.iter().filter(|chart| chart.point.is_none() && wanted(chart.name));
             charts.map(|chart| Figure::new(chart, results)).collect()
         };
-        Self {
+        let mut page = Self {
             question: question.unwrap_or_else(|| name.clone()),
             name,
             facts: facts(results),
+            started: results.run.started.clone(),
             has_file: results.has_file,
             tainted: words::tainted(results),
             warnings: words::warnings(results),
@@ -109,12 +135,17 @@ impl Page {
             timeline: of_run(&|name| name == TIMELINE),
             points: shared::first((0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect()),
             stages: if results.nodes.len() > MOST_NODES { many_stages::by_stage(results) } else { stages::stages(results) },
+            total: stages::total(results),
             measured: stages::measured(results),
-            provenance: provenance(results),
+            reproduce: Reproduce::new(results),
             tables: tables.to_vec(),
             rule: published::RULE,
-            terms: words::TERMS,
-        }
+            terms: Vec::new(),
+        };
+        let mut text = String::new();
+        gather(&serde_json::to_value(&page).unwrap_or_default(), &mut text);
+        page.terms = words::used(&text).into_iter().map(|term| (term.name, term.meaning)).collect();
+        page
     }
 
     /// The page; `live` is one that keeps itself up to date, and is served.
@@ -127,14 +158,28 @@ impl Page {
     }
 }
 
+/// All that a value says, without the names of its fields.
+fn gather(value: &serde_json::Value, into: &mut String) {
+    match value {
+        serde_json::Value::String(text) => {
+            into.push_str(text);
+            into.push('\n');
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| gather(value, into)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|value| gather(value, into)),
+        _ => (),
+    }
+}
+
 /// What templates of pages are made of.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("head.html", include_str!("page/head.html")),
     ("macros.html", include_str!("page/macros.html")),
     ("sweep.html", include_str!("page/sweep.html")),
     ("style.css", include_str!("page/style.css")),
     ("compare.css", include_str!("compare/page.css")),
     ("sort.js", include_str!("page/sort.js")),
+    ("unfold.js", include_str!("page/unfold.js")),
     ("live.js", include_str!("page/live.js")),
 ];
 
@@ -153,13 +198,11 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
     environment.set_auto_escape_callback(|name| if name.ends_with("html") { AutoEscape::Html } else { AutoEscape::None });
     // A bar would end the cell, and a line break the table.
     environment.add_filter("cell", |text: String| text.replace('|', "\\|").replace('\n', " "));
-    // A number and its sign stay on one line.
-    environment.add_filter("tight", |text: String| {
-        text.replace(" %", "\u{a0}%")
-            .replace("T = ", "T\u{a0}=\u{a0}")
-            .replace("n = ", "n\u{a0}=\u{a0}")
-            .replace(" M ", "\u{a0}M ")
-            .replace(" × ", "\u{a0}×\u{a0}")
+    environment.add_filter("tight", |text: String| tight(&text));
+    // An interval stays on one line, and does not stand out as much as its value.
+    environment.add_filter("sentence", |text: String| {
+        let safe = escape(&tight(&text)).replace('[', "<span class=\"within\">[").replace(']', "]</span>");
+        Template::from_safe_string(if safe.matches('[').count() == safe.matches(']').count() { safe } else { escape(&text) })
     });
     for (name, source) in PARTS {
         environment.add_template(name, source).with_context(|| format!("reading `{name}`"))?;
@@ -167,6 +210,12 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
     environment.add_template(name, source).with_context(|| format!("reading `{name}`"))?;
     let template = environment.get_template(name).with_context(|| format!("reading `{name}`"))?;
     template.render(context).with_context(|| format!("filling `{name}`"))
+}
+
+/// A number and its sign stay on one line.
+fn tight(text: &str) -> String {
+    let text = text.replace(" %", "\u{a0}%").replace("T = ", "T\u{a0}=\u{a0}").replace("n = ", "n\u{a0}=\u{a0}");
+    text.replace(" M ", "\u{a0}M ")
 }
 
 impl Figure {
@@ -177,6 +226,7 @@ impl Figure {
             file: drawn.file.clone(),
             data: data.to_owned(),
             data_name: data.to_owned(),
+            table: "",
             title: drawn.title.clone(),
             alt: drawn.alt.clone(),
             wide: Template::from_safe_string(drawn.wide.clone()),
@@ -192,6 +242,7 @@ impl Figure {
             file: drawn.file.clone(),
             data: format!("tables/{}.csv", drawn.table),
             data_name: format!("{}.csv", drawn.table),
+            table: drawn.table,
             title: drawn.title.clone(),
             alt: drawn.alt.clone(),
             wide: Template::from_safe_string(drawn.wide.clone()),
@@ -202,63 +253,20 @@ impl Figure {
     }
 }
 
-fn facts(results: &Results) -> Vec<String> {
+fn facts(results: &Results) -> Vec<Fact> {
     let run = &results.run;
-    let mut facts = Vec::new();
-    if !run.id.is_empty() {
-        facts.push(format!("run {}", run.id));
-    }
-    if !run.started.is_empty() {
-        let took = run.finished.as_deref().and_then(|finished| between(&run.started, finished));
-        facts.push(moment(&run.started) + &took.map_or_else(String::new, |took| format!(", {took}")));
-    }
     let (device, threads) = results.machine();
     let threads = threads.map(|threads| plural("thread", threads)).unwrap_or_default();
-    let on = [device, threads].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-    facts.extend([on, run.host.clone()].into_iter().filter(|fact| !fact.is_empty()));
-    facts
-}
-
-fn provenance(results: &Results) -> Vec<(&'static str, String)> {
-    let run = &results.run;
-    let command = match &run.command {
-        serde_json::Value::String(line) => line.clone(),
-        serde_json::Value::Array(words) => words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(" "),
-        _ => String::new(),
-    };
-    let key = |stage: &str| {
-        let made = results.nodes.iter().rfind(|outcome| outcome.node.stage == stage && outcome.made_by.is_some());
-        made.map(|outcome| outcome.node.key.full())
-    };
-    let (device, threads) = results.machine();
-    let mut corpus: Vec<String> = Vec::new();
-    for source in results.points.iter().flat_map(|point| &point.sources) {
-        let digest = source.digest.as_ref().map_or_else(String::new, |digest| format!(" ({digest})"));
-        let line = source.name.clone() + &digest;
-        if !corpus.contains(&line) {
-            corpus.push(line);
-        }
-    }
+    let took = run.finished.as_deref().and_then(|finished| between(&run.started, finished));
     let all = [
-        ("command", command),
-        ("run", run.id.clone()),
-        ("started", run.started.clone()),
-        ("finished", run.finished.clone().unwrap_or_default()),
-        ("outcome", run.outcome.clone().unwrap_or_default()),
-        ("philidor", run.philidor.clone()),
-        ("git", run.git.clone()),
-        ("host", run.host.clone()),
-        ("device", device),
-        ("threads", threads.map_or_else(String::new, |threads| threads.to_string())),
-        ("libtorch", run.libtorch.clone()),
-        ("corpus", corpus.join("; ")),
-        ("tokens", key("encode").unwrap_or_default()),
-        (
-            "weights",
-            if results.points.len() == 1 { key("train").or_else(|| key("import")).unwrap_or_default() } else { String::new() },
-        ),
+        ("run", run.id.clone(), "code"),
+        ("started", if run.started.is_empty() { String::new() } else { moment(&run.started) }, "time"),
+        ("took", took.unwrap_or_default(), ""),
+        ("device", device, "code"),
+        ("", threads, ""),
+        ("machine", run.host.clone(), "code"),
     ];
-    all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+    all.into_iter().filter(|(_, text, _)| !text.is_empty()).map(|(label, text, kind)| Fact { label, text, kind }).collect()
 }
 
 /// RFC 4648, with padding.

@@ -27,6 +27,11 @@ pub(crate) enum Verdict {
 /// A line of the table.
 pub(crate) struct Compared {
     pub(crate) label: String,
+    /// In the experiment, with its temperature.
+    pub(crate) name: String,
+    /// What was measured, and its interval where it has one.
+    pub(crate) here: Option<[Option<f64>; 3]>,
+    pub(crate) there: Published,
     pub(crate) measured: String,
     pub(crate) n: Option<u64>,
     pub(crate) published: String,
@@ -44,6 +49,29 @@ enum Here {
     Counted(u64),
     /// A number without an interval, such as the loss of one training.
     Single(f64),
+}
+
+impl Here {
+    /// The value, and its bounds where it has any.
+    fn numbers(&self) -> [Option<f64>; 3] {
+        match self {
+            Self::Estimated { value, .. } => [Some(value.value), Some(value.low), Some(value.high)],
+            Self::Counted(count) => [Some(*count as f64), None, None],
+            Self::Single(value) => [Some(*value), None, None],
+        }
+    }
+}
+
+impl Verdict {
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Agrees => "agrees".to_owned(),
+            Self::Differs => "differs".to_owned(),
+            Self::Inconclusive => "inconclusive".to_owned(),
+            Self::NotComparable(why) => format!("not comparable: {why}"),
+            Self::NotMeasured => "not measured here".to_owned(),
+        }
+    }
 }
 
 pub(crate) fn compare(run: &Run, point: &Point) -> Vec<Compared> {
@@ -71,6 +99,9 @@ fn one(name: &str, published: &Published, point: &Point, changed: &[String]) -> 
     let sampled =
         if words::is_sampled(metric, value_name) { words::at(Some(wanted)).replace(" at ", ", ") } else { String::new() };
     Compared {
+        name: name.to_owned(),
+        here: here.as_ref().map(Here::numbers),
+        there: *published,
         label: words::figure(metric, value_name) + &sampled,
         measured: match &here {
             None => "–".to_owned(),
@@ -143,17 +174,33 @@ fn judge(ours: &Value, published: &Published, share: bool) -> Verdict {
 }
 
 /// The settings of the experiment that the command line changed: it is no longer the one that was published.
-fn changed(run: &Run) -> Vec<String> {
-    let science = |setting: &String| {
-        // A whole table may be set too: `model={width = 64}`.
-        let table = setting.split(['.', '=', '[', ' ']).next().unwrap_or_default();
-        ["corpus", "model", "train", "measure", "arena", "sweep", "seed"].contains(&table)
+pub(crate) fn changed(run: &Run) -> Vec<String> {
+    set_by(run).into_iter().filter(|setting| is_science(setting)).collect()
+}
+
+/// The settings of the command line that decide no result.
+pub(crate) fn of_machine(run: &Run) -> Vec<String> {
+    set_by(run).into_iter().filter(|setting| !is_science(setting)).collect()
+}
+
+fn is_science(setting: &str) -> bool {
+    // A whole table may be set too: `model={width = 64}`.
+    let table = setting.split(['.', '=', '[', ' ']).next().unwrap_or_default();
+    ["corpus", "model", "train", "gates", "measure", "arena", "sweep", "seed"].contains(&table)
+}
+
+/// The published figure of a name at a temperature, as it is written beside what was measured.
+pub(crate) fn shown(point: &Point, name: &str, temperature: Option<f64>) -> Option<String> {
+    let fits = |known: &&String| {
+        let (base, wanted) = split(known);
+        base == name && temperature.is_none_or(|seen| (seen - wanted).abs() < 1e-9)
     };
-    set_by(run).into_iter().filter(science).collect()
+    let name = point.experiment.published.keys().find(fits)?;
+    Some(one(name, &point.experiment.published[name], point, &[]).published)
 }
 
 /// All settings that the command line made, as they were written.
-pub(crate) fn set_by(run: &Run) -> Vec<String> {
+fn set_by(run: &Run) -> Vec<String> {
     let words: Vec<String> = match &run.command {
         serde_json::Value::String(line) => words_of(line),
         serde_json::Value::Array(words) => words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),

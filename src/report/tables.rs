@@ -1,8 +1,12 @@
 //! The numbers of a run as tables, never rounded. A new one is a function and a line in [`TABLES`].
 
+mod asked;
+mod corpus;
 mod games;
+mod summary;
 mod sweep;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -10,7 +14,8 @@ use fs_err as fs;
 use polars::prelude::{CsvWriter, DataFrame, ParquetWriter, SerWriter as _, df};
 
 use super::cores::on_all_cores;
-use super::results::{Asked, Point, Results};
+use super::results::{Asked, Measured, Point, Results};
+use crate::stats::{Estimate, wilson};
 
 pub(crate) struct Table {
     pub(crate) name: &'static str,
@@ -19,8 +24,11 @@ pub(crate) struct Table {
 }
 
 pub(crate) const TABLES: &[Table] = &[
+    Table { name: "summary", frame: summary::summary },
     Table { name: "metrics", frame: metrics },
     Table { name: "sweep", frame: sweep::sweep },
+    Table { name: "published", frame: asked::published },
+    Table { name: "settings", frame: asked::settings },
     Table { name: "failures", frame: counts },
     Table { name: "survival", frame: games::survival },
     Table { name: "own_games", frame: games::own_games },
@@ -30,11 +38,11 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "validation", frame: validation },
     Table { name: "speed", frame: speed },
     Table { name: "gates", frame: gates },
-    Table { name: "corpus", frame: corpus },
-    Table { name: "sources", frame: sources },
-    Table { name: "lengths", frame: lengths },
-    Table { name: "sides", frame: sides },
-    Table { name: "overlap", frame: overlap },
+    Table { name: "corpus", frame: corpus::corpus },
+    Table { name: "sources", frame: corpus::sources },
+    Table { name: "lengths", frame: corpus::lengths },
+    Table { name: "sides", frame: corpus::sides },
+    Table { name: "overlap", frame: corpus::overlap },
     Table { name: "stages", frame: stages },
     Table { name: "measured", frame: measured },
 ];
@@ -88,6 +96,7 @@ macro_rules! frame {
 use frame;
 
 fn metrics(results: &Results) -> Result<Option<DataFrame>> {
+    let stages: BTreeMap<_, _> = results.nodes.iter().map(|outcome| (outcome.node.key, outcome.node.stage.as_str())).collect();
     let values = rows(results, |point| {
         point.scores.iter().flat_map(|score| score.score.values.iter().map(move |value| (score, value))).collect()
     });
@@ -95,6 +104,7 @@ fn metrics(results: &Results) -> Result<Option<DataFrame>> {
         "run": row.run,
         "experiment": row.experiment,
         "point": row.point,
+        "stage": stages.get(&row.of.0.key).copied(),
         "asked": if row.of.0.asked == Asked::Final { "final" } else { "snapshot" },
         "metric": format!("{}.{}", row.of.0.metric.name(), row.of.1.name),
         "slice": row.of.1.slice.as_str(),
@@ -113,10 +123,18 @@ fn metrics(results: &Results) -> Result<Option<DataFrame>> {
     })?))
 }
 
+/// A score, a kind, how many there are of it, and what share that is.
+type Counted<'a> = (&'a Measured, &'a str, u64, Option<Estimate>);
+
+fn counted(score: &Measured) -> Vec<Counted<'_>> {
+    let of = score.value("rate").or(score.value("clean")).map(|value| value.n);
+    let share = |count: u64| wilson::share(count, of.filter(|of| count <= *of)?);
+    score.score.counts.iter().map(|(kind, count)| (score, kind.as_str(), *count, share(*count))).collect()
+}
+
+/// What was counted, and what share it is of all of its kind: of the moves that were sampled, of the games that were played.
 fn counts(results: &Results) -> Result<Option<DataFrame>> {
-    let counts = rows(results, |point| {
-        point.scores.iter().flat_map(|score| score.score.counts.iter().map(move |count| (score, count))).collect()
-    });
+    let counts = rows(results, |point| point.scores.iter().flat_map(counted).collect());
     Ok(some(frame!(counts, row => {
         "point": row.point,
         "metric": row.of.0.metric.name(),
@@ -124,8 +142,12 @@ fn counts(results: &Results) -> Result<Option<DataFrame>> {
         "checkpoint": row.of.0.score.checkpoint.name.as_str(),
         "step": row.of.0.score.checkpoint.step,
         "tokens": row.of.0.score.checkpoint.tokens,
-        "kind": row.of.1.0.as_str(),
-        "count": *row.of.1.1,
+        "kind": row.of.1,
+        "count": row.of.2,
+        "share": row.of.3.map(|share| share.value),
+        "low": row.of.3.map(|share| share.low),
+        "high": row.of.3.map(|share| share.high),
+        "n": row.of.3.map(|share| share.n),
         "key": row.of.0.key.full(),
     })?))
 }
@@ -182,93 +204,6 @@ fn gates(results: &Results) -> Result<Option<DataFrame>> {
         "passed": row.of.verdict.as_ref().map(|verdict| verdict.passed),
         "error": row.of.error.as_deref(),
     })?))
-}
-
-fn corpus(results: &Results) -> Result<Option<DataFrame>> {
-    let reasons = rows(results, |point| {
-        point
-            .sources
-            .iter()
-            .filter_map(|source| Some((source.name.as_str(), source.report.as_ref()?)))
-            .flat_map(|(source, report)| {
-                let rejected = report.rejected.iter().map(|(reason, games)| (reason.as_str(), *games));
-                [("read", report.read), ("kept", report.kept)]
-                    .into_iter()
-                    .chain(rejected)
-                    .map(move |(reason, games)| (source, reason, games))
-            })
-            .collect()
-    });
-    Ok(some(frame!(reasons, row => {
-        "point": row.point, "source": row.of.0, "reason": row.of.1, "games": row.of.2,
-    })?))
-}
-
-fn sources(results: &Results) -> Result<Option<DataFrame>> {
-    let sources = rows(results, |point| {
-        point.sources.iter().filter_map(|source| Some((source.name.as_str(), source.report.as_ref()?))).collect()
-    });
-    Ok(some(frame!(sources, row => {
-        "point": row.point,
-        "source": row.of.0,
-        "read": row.of.1.read,
-        "kept": row.of.1.kept,
-        "plies": row.of.1.plies,
-        "mean_plies": row.of.1.mean_plies(),
-        "first_quartile": row.of.1.quantile(0.25),
-        "median": row.of.1.quantile(0.5),
-        "third_quartile": row.of.1.quantile(0.75),
-        "checkmate": row.of.1.ends.checkmate,
-        "stalemate": row.of.1.ends.stalemate,
-        "other_by_rules": row.of.1.ends.other_by_rules,
-        "not_by_rules": row.of.1.ends.not_by_rules,
-    })?))
-}
-
-fn sides(results: &Results) -> Result<Option<DataFrame>> {
-    let sides = rows(results, |point| {
-        let found = point.inspection.as_ref();
-        let train = found.map(|found| {
-            let games = (found.train_games, found.distinct_train_games);
-            ("training", games, found.most_repeated_train, found.overlap_train_games)
-        });
-        let validation = found.map(|found| {
-            let games = (found.validation_games, found.distinct_validation_games);
-            ("validation", games, found.most_repeated_validation, found.overlap_games)
-        });
-        train.into_iter().chain(validation).collect()
-    });
-    Ok(some(frame!(sides, row => {
-        "point": row.point,
-        "side": row.of.0,
-        "games": row.of.1.0,
-        "distinct": row.of.1.1,
-        "most_copies": row.of.2.map(|most| most.copies),
-        "most_copied_plies": row.of.2.map(|most| most.plies),
-        "on_the_other_side": row.of.3,
-    })?))
-}
-
-fn overlap(results: &Results) -> Result<Option<DataFrame>> {
-    let plies = rows(results, |point| {
-        point.inspection.iter().flat_map(|found| found.overlap.by_ply.iter().map(move |at| (found, at))).collect()
-    });
-    Ok(some(frame!(plies, row => {
-        "point": row.point,
-        "games": row.of.0.overlap.games,
-        "of_games": row.of.0.validation_games,
-        "ply": row.of.1.ply,
-        "positions": row.of.1.positions,
-        "seen": row.of.1.seen,
-        "distinct": row.of.1.distinct,
-        "distinct_seen": row.of.1.distinct_seen,
-        "prefixes": row.of.1.prefixes,
-    })?))
-}
-
-fn lengths(results: &Results) -> Result<Option<DataFrame>> {
-    let lengths = rows(results, |point| point.corpus().map_or_else(Vec::new, |corpus| corpus.lengths));
-    Ok(some(frame!(lengths, row => { "point": row.point, "plies": row.of.0, "games": row.of.1 })?))
 }
 
 fn stages(results: &Results) -> Result<Option<DataFrame>> {

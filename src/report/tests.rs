@@ -1,8 +1,11 @@
 //! The report as a whole, over runs that went well, badly, and not at all.
 
 mod collisions;
+mod contrast;
 mod golden;
 mod hostile;
+mod markup;
+mod numbers;
 mod readable;
 mod sweeps;
 
@@ -90,8 +93,7 @@ fn tables_hold_every_step_and_every_digit() {
     let last = results.points[0].training.as_ref().and_then(|training| training.curve.last()).expect("a curve");
     assert!(training.lines().last().expect("rows").contains(&format!(",{},", last.loss)), "{}", last.loss);
     let metrics = read(&written.tables.join("metrics.csv"));
-    let head =
-        "run,experiment,point,asked,metric,slice,temperature,masked,protocol,checkpoint,step,tokens,value,low,high,n,method,key";
+    let head = "run,experiment,point,stage,asked,metric,slice,temperature,masked,protocol,checkpoint,step,tokens,value,low,high,n,method,key";
     assert_eq!(metrics.lines().next(), Some(head));
     assert!(metrics.contains("legality.rate") && metrics.contains("wilson 95 %"));
 }
@@ -224,6 +226,51 @@ fn the_markdown_of_a_small_run_reads_as_it_should() {
     let Fixture { run_dir, store } = run(dir.path(), &[small], &Wish::default());
     let written = write(&run_dir, &store).expect("a report");
     insta::assert_snapshot!("report.md", read(&written.markdown));
+}
+
+#[test]
+fn a_machine_setting_of_the_command_line_is_provenance_and_one_of_science_a_warning() {
+    let notes = |set: &str| {
+        let dir = folder();
+        let command = format!("philidor run run1.toml -S {set}");
+        let wish = Wish { run: json!({ "id": "x", "outcome": "done", "command": command }), ..Wish::default() };
+        let Fixture { run_dir, store } = run(dir.path(), &[experiment(40)], &wish);
+        read(&write(&run_dir, &store).expect("a report").markdown)
+    };
+    let machine = notes("machine.device=cpu");
+    assert!(
+        !machine.contains("**Note.**") && machine.contains("machine settings of the command: machine.device=cpu"),
+        "{machine}"
+    );
+    let science = notes("train.seed=2");
+    assert!(science.contains("> **Note.** Differs from the file, by the command line: train.seed=2."), "{science}");
+    assert!(!science.contains("machine settings of the command"), "{science}");
+}
+
+#[test]
+fn words_are_explained_where_the_page_has_them_and_not_where_it_has_not() {
+    let dir = folder();
+    let mut point = experiment(40);
+    point.measure.last = vec![Metric::Agreement { positions: 400, seed: 7 }];
+    let Fixture { run_dir, store } = run(dir.path(), &[point], &Wish::default());
+    let markdown = read(&write(&run_dir, &store).expect("a report").markdown);
+    let (_, terms) = markdown.split_once("### What the words mean").expect("words");
+    for there in ["- agreement: ", "- top-5: ", "- ply: ", "- snapshot: ", "- protocol: ", "- Wilson: ", "- untrained: "] {
+        assert!(terms.contains(there), "{there}: {terms}");
+    }
+    for not_there in ["- tainted: ", "- probe: ", "- survival: ", "- Kaplan-Meier: ", "- calibration"] {
+        assert!(!terms.contains(not_there), "{not_there}: {terms}");
+    }
+}
+
+#[test]
+fn a_heading_names_puzzles_only_where_there_are_some() {
+    let dir = folder();
+    let mut point = experiment(40);
+    point.measure.last.retain(|metric| !matches!(metric, Metric::Puzzles { .. }));
+    let Fixture { run_dir, store } = run(dir.path(), &[point], &Wish::default());
+    let html = read(&write(&run_dir, &store).expect("a report").html);
+    assert!(html.contains(">Openings <a class=\"anchor\"") && !html.contains("Openings and puzzles"));
 }
 
 #[test]

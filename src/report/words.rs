@@ -2,37 +2,63 @@
 
 mod corpus;
 mod full_games;
+mod lead;
 mod learned;
 mod names;
 mod sweep;
+mod terms;
 mod training;
 
 use std::fmt::Write as _;
 
-use super::published::set_by;
+use serde::Serialize;
+
+use super::published::changed;
 use super::results::{Measured, Point, Results, SEED, State};
 use crate::measure::score::MeasuredCheckpoint;
 use crate::taint;
 use crate::text::{self, plural, thousands};
 
-pub(crate) use corpus::{exact_share, known, known_share};
+pub(crate) use corpus::{TOLD, exact_share, known, known_share};
 pub(crate) use full_games::answers;
-pub(crate) use names::{TERMS, column, figure, is_sampled, is_share, part, parts, reason, within};
+pub(crate) use lead::{lead, untrained};
+pub(crate) use names::{column, figure, is_sampled, is_share, method, part, parts, reason, within};
 pub(crate) use sweep::sweep;
+pub(crate) use terms::used;
 
 use names::{lower, share};
 
-/// What came out, in the order in which it was made.
-pub(crate) fn summary(point: &Point) -> Vec<String> {
-    let made = [corpus::corpus(point), corpus::overlap(point), corpus::positions(point), training::training(point)];
-    let mut said: Vec<String> = made.into_iter().flatten().chain(training::apart(point)).collect();
-    said.extend(point.finals("legality").into_iter().filter_map(legality));
-    said.extend(point.finals("agreement").into_iter().filter_map(agreement));
-    said.extend(point.finals("rules").into_iter().filter_map(rules));
-    said.extend(learned::before_games(point));
-    said.extend(full_games::sentences(point));
-    said.extend(learned::after_games(point));
-    said
+/// Sentences about one thing: those that everybody reads, and those for who wants to know more.
+#[derive(Clone, Serialize)]
+pub(crate) struct Group {
+    pub(crate) heading: &'static str,
+    pub(crate) said: Vec<String>,
+    pub(crate) more: Vec<String>,
+}
+
+/// What came out, by what it is about; groups without a sentence are left out.
+pub(crate) fn summary(point: &Point) -> Vec<Group> {
+    let each = |metric: &'static str, sentence: fn(&Measured) -> Option<String>| {
+        point.finals(metric).into_iter().filter_map(sentence).collect::<Vec<_>>()
+    };
+    let some = |said: Option<String>| said.into_iter().collect::<Vec<_>>();
+    let groups = [
+        ("The rules of the game", [each("legality", legality), each("rules", rules)].concat(), each("mass", learned::mass)),
+        (
+            "The moves that were played",
+            each("agreement", agreement),
+            [each("calibration", learned::calibration), each("openings", learned::openings)].concat(),
+        ),
+        ("Whole games", full_games::sentences(point), each("dense", learned::dense)),
+        ("What else it learned", [each("puzzles", learned::puzzles), each("probe", learned::probe)].concat(), Vec::new()),
+        (
+            "Training and corpus",
+            [some(training::training(point)), some(corpus::corpus(point)), some(corpus::overlap(point))].concat(),
+            [training::apart(point), each("loss", learned::loss), some(corpus::positions(point))].concat(),
+        ),
+    ];
+    let groups = groups.into_iter().map(|(heading, said, more)| Group { heading, said, more });
+    groups.filter(|group| !group.said.is_empty() || !group.more.is_empty()).collect()
 }
 
 /// The tokens that a validation loss is the mean over.
@@ -150,7 +176,7 @@ pub(crate) fn tainted(results: &Results) -> Vec<String> {
 /// What stands above all figures: why the numbers below may not be what they seem.
 pub(crate) fn warnings(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
-    let set = set_by(&results.run);
+    let set = changed(&results.run);
     if !set.is_empty() {
         said.push(format!("Differs from the file, by the command line: {}.", set.join(", ")));
     }
@@ -182,27 +208,33 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
     said
 }
 
+/// What is worth knowing of where things come from, and is no warning.
+pub(crate) fn notes(results: &Results) -> Vec<String> {
+    let commit = results.run.git.split(['-', '+']).next().unwrap_or_default();
+    let made = results.nodes.iter().filter_map(|outcome| outcome.made_by.as_ref());
+    let other = made.filter(|made_by| !commit.is_empty() && !dirty(&made_by.git) && made_by.git != commit).count() as u64;
+    if other > 0 { vec![format!("{} kept from another commit than the run's.", was(other))] } else { Vec::new() }
+}
+
+fn dirty(git: &str) -> bool {
+    git.contains("dirty") || git.ends_with('+')
+}
+
 fn was(nodes: u64) -> String {
     format!("{} {}", plural("node", nodes), if nodes == 1 { "was" } else { "were" })
 }
 
-/// Artifacts made from files that nobody can go back to, or from others than the run's: the commit is that of the folder
-/// where the run was started, which holds the experiment.
+/// Artifacts made from files that nobody can go back to: the commit is that of the folder where the run was started, which
+/// holds the experiment.
 fn unclean(results: &Results) -> Vec<String> {
-    let dirty = |git: &str| git.contains("dirty") || git.ends_with('+');
     let mut said = Vec::new();
     if dirty(&results.run.git) {
         said.push(format!("The run began in a folder with uncommitted changes (git {}).", results.run.git));
     }
-    let made: Vec<_> = results.nodes.iter().filter_map(|outcome| outcome.made_by.as_ref()).collect();
-    let unclean = made.iter().filter(|made_by| dirty(&made_by.git)).count() as u64;
+    let made = results.nodes.iter().filter_map(|outcome| outcome.made_by.as_ref());
+    let unclean = made.filter(|made_by| dirty(&made_by.git)).count() as u64;
     if unclean > 0 {
         said.push(format!("{} made in a folder with uncommitted changes.", was(unclean)));
-    }
-    let commit = results.run.git.split(['-', '+']).next().unwrap_or_default();
-    let other = made.iter().filter(|made_by| !commit.is_empty() && !dirty(&made_by.git) && made_by.git != commit).count() as u64;
-    if other > 0 {
-        said.push(format!("{} kept from another commit than the run's.", was(other)));
     }
     said
 }

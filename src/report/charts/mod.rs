@@ -7,6 +7,7 @@ mod bars;
 mod by_part;
 mod calibration;
 mod canvas;
+mod card;
 mod corpus;
 mod curves;
 mod device;
@@ -45,7 +46,8 @@ mod together;
 
 use super::results::{Point, Results};
 
-pub(crate) use canvas::alone;
+pub(crate) use canvas::{alone, escape};
+pub(crate) use card::{Card, cards};
 pub(crate) use drawing::Drawing;
 pub(crate) use openings::name as opening_name;
 pub(crate) use overlay::overlays;

@@ -17,7 +17,10 @@ pub(crate) fn tables(point: &Point) -> Vec<(&'static str, Table)> {
         ("The two sides of the split", sides(point)),
         ("Validation positions that occur in training games", positions(point)),
     ];
-    all.into_iter().filter_map(|(heading, table)| Some((heading, table?))).collect()
+    let told = |(heading, table): (&'static str, Option<Table>)| {
+        Some((heading, table?.gathered(heading, "corpus sources sides overlap")))
+    };
+    all.into_iter().filter_map(told).collect()
 }
 
 fn dash() -> Cell {

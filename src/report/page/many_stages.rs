@@ -44,7 +44,7 @@ pub(super) fn by_stage(results: &Results) -> Option<Table> {
         ("Time to make all", true),
         ("Size of all", true),
     ];
-    Table::of(&head, sums.into_iter().map(row).collect())
+    Some(Table::of(&head, sums.into_iter().map(row).collect())?.gathered("The nodes of each stage", "stages summary"))
 }
 
 impl Sum {

@@ -1,27 +1,37 @@
 //! Figures of parts of a sample, such as bands of plies: a table for each kind of part, a row for each part.
 
+use serde::Serialize;
+
 use super::table::{Cell, Table};
 use crate::measure::score::Value;
 use crate::report::results::{Asked, Measured, Point};
 use crate::report::words;
 
-/// Heading and table, in the order of the final figures.
-pub(crate) fn tables(point: &Point) -> Vec<(String, Table)> {
+/// A table of parts, and how its intervals were made.
+#[derive(Clone, PartialEq, Serialize)]
+pub(crate) struct Part {
+    heading: String,
+    intervals: String,
+    table: Table,
+}
+
+/// In the order of the final figures.
+pub(crate) fn tables(point: &Point) -> Vec<Part> {
     let finals = point.scores.iter().filter(|score| score.asked == Asked::Final);
     finals.flat_map(|score| of_score(score).into_iter().filter_map(|rows| table(score, &rows))).collect()
 }
 
 /// A part, and its values.
-type Part<'a> = (&'a str, Vec<&'a Value>);
+type Of<'a> = (&'a str, Vec<&'a Value>);
 
 /// The parts of a score in tables: those that have values of the same names stand below each other, and those of the same
 /// parts beside each other.
-fn of_score(score: &Measured) -> Vec<Vec<Part<'_>>> {
+fn of_score(score: &Measured) -> Vec<Vec<Of<'_>>> {
     let parts = score.score.values.chunk_by(|a, b| a.slice == b.slice).filter(|part| !part[0].slice.is_empty());
-    let mut tables: Vec<Vec<Part>> = Vec::new();
+    let mut tables: Vec<Vec<Of>> = Vec::new();
     for values in parts {
-        let part: Part = (&values[0].slice, values.iter().collect());
-        let alike = |known: &&mut Vec<Part>| {
+        let part: Of = (&values[0].slice, values.iter().collect());
+        let alike = |known: &&mut Vec<Of>| {
             known.iter().all(|(_, known)| known.iter().map(|value| &value.name).eq(values.iter().map(|value| &value.name)))
         };
         match tables.last_mut().filter(alike) {
@@ -29,9 +39,9 @@ fn of_score(score: &Measured) -> Vec<Vec<Part<'_>>> {
             None => tables.push(vec![part]),
         }
     }
-    let mut joined: Vec<Vec<Part>> = Vec::new();
+    let mut joined: Vec<Vec<Of>> = Vec::new();
     for table in tables {
-        let same = |known: &&mut Vec<Part>| known.iter().map(|part| part.0).eq(table.iter().map(|part| part.0));
+        let same = |known: &&mut Vec<Of>| known.iter().map(|part| part.0).eq(table.iter().map(|part| part.0));
         match joined.last_mut().filter(same) {
             Some(known) => known.iter_mut().zip(table).for_each(|(known, part)| known.1.extend(part.1)),
             None => joined.push(table),
@@ -40,7 +50,7 @@ fn of_score(score: &Measured) -> Vec<Vec<Part<'_>>> {
     joined
 }
 
-fn table(score: &Measured, parts: &[Part]) -> Option<(String, Table)> {
+fn table(score: &Measured, parts: &[Of]) -> Option<Part> {
     let metric = score.metric.name();
     let (_, first) = parts.first()?;
     let sampled = first.iter().any(|value| words::is_sampled(metric, &value.name));
@@ -51,20 +61,17 @@ fn table(score: &Measured, parts: &[Part]) -> Option<(String, Table)> {
             intervals.push(&value.method);
         }
     }
-    let heading = format!(
-        "{}{}. Intervals: {}",
-        words::parts(metric, &first[0].name),
-        words::at(temperature).replace(" at ", ", "),
-        intervals.join("; ")
-    );
+    let heading = format!("{}{}", words::parts(metric, &first[0].name), words::at(temperature).replace(" at ", ", "));
+    let intervals = intervals.into_iter().map(words::method).collect::<Vec<_>>().join("; ");
     let names = first.iter().map(|value| (words::column(metric, &value.name), true));
     let head = [("Part".to_owned(), false)].into_iter().chain(names).chain([("n".to_owned(), true)]);
-    let row = |(slice, values): &Part| {
+    let row = |(slice, values): &Of| {
         let n = values.iter().map(|value| value.n).max().unwrap_or_default();
         let values = values.iter().map(|value| Cell::number(words::within(metric, value), Some(value.value)));
         [Cell::text(words::part(metric, slice))].into_iter().chain(values).chain([Cell::count(n)]).collect()
     };
-    Some((heading, Table::with(head, parts.iter().map(row).collect())?))
+    let table = Table::with(head, parts.iter().map(row).collect())?.gathered(heading.clone(), "metrics");
+    Some(Part { heading, intervals, table })
 }
 
 #[cfg(test)]
@@ -87,8 +94,8 @@ mod tests {
         // Only what is sampled has a temperature.
         assert!(figures.contains("| Every ply: move played is the first choice | – |"), "{figures}");
         assert!(figures.contains("| Every ply: legal moves | 1.0 |"), "{figures}");
-        assert!(parts.starts_with(" in the first choice. Intervals: wilson 95 %**"), "{parts}");
-        assert!(parts.contains("**Every ply, by part, T = 1.0. Intervals: wilson 95 %**"), "{parts}");
+        assert!(parts.starts_with(" in the first choice.** Intervals: Wilson, 95 %."), "{parts}");
+        assert!(parts.contains("**Every ply, by part, T = 1.0.** Intervals: Wilson, 95 %."), "{parts}");
         assert!(parts.contains("| ply 1–10 | 42.0 % [38.1, 46.0] | "), "{parts}");
     }
 }

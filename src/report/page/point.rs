@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use super::table::{Cell, Table};
 use super::{Drawn, Figure, corpus, parts};
+use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::Value;
 use crate::measure::values::{Told, find};
 use crate::report::charts::{LEARNED, Section};
 use crate::report::published::{self, Verdict};
 use crate::report::results::{Asked, Measured, Point, Results, State};
 use crate::report::settings::{Groups, settings};
-use crate::report::words;
+use crate::report::words::{self, Group};
 use crate::text::{bytes, fixed, percent, percent_within, significant, temperature, thousands};
 
 #[derive(Serialize)]
@@ -19,12 +20,15 @@ pub(crate) struct PointPage {
     pub(super) name: String,
     /// Not a point, but what all points have alike.
     pub(super) shared: bool,
-    pub(super) summary: Vec<String>,
+    /// The answer, in one paragraph.
+    pub(super) lead: Vec<String>,
+    pub(super) summary: Vec<Group>,
     pub(super) tiles: Vec<Tile>,
     pub(super) published: Option<Table>,
     pub(super) figures: Option<Table>,
-    pub(super) parts: Vec<(String, Table)>,
+    pub(super) parts: Vec<parts::Part>,
     pub(super) learned: Vec<(&'static str, Vec<Figure>)>,
+    pub(super) cards: Vec<(String, String)>,
     pub(super) trained: Vec<Figure>,
     pub(super) corpus: Vec<Figure>,
     pub(super) device: Vec<(&'static str, String)>,
@@ -43,6 +47,8 @@ pub(crate) struct Tile {
     label: &'static str,
     value: String,
     note: String,
+    /// What it is to be held against: untrained, guessing, published.
+    beside: Vec<(&'static str, String)>,
 }
 
 impl PointPage {
@@ -58,16 +64,19 @@ impl PointPage {
             name: words::point_name(point),
             shared: false,
             is_left,
+            lead: words::lead(point),
             summary: words::summary(point),
             tiles: tiles(point),
             published: compared(results, point),
             figures: figures(point),
             parts: if is_left { Vec::new() } else { parts::tables(point) },
             learned: LEARNED
-                .map(|(of, heading)| (heading, section(of)))
+                .map(|(of, heading)| (of, heading, section(of)))
                 .into_iter()
+                .map(|(of, heading, charts)| (if of == Section::Openings { openings(&charts) } else { heading }, charts))
                 .filter(|(_, charts)| !charts.is_empty())
                 .collect(),
+            cards: cards(index, drawn),
             trained: section(Section::Trained),
             corpus: section(Section::Corpus),
             device: device(point),
@@ -79,15 +88,38 @@ impl PointPage {
     }
 }
 
+/// What the charts of openings and of puzzles stand under.
+fn openings(charts: &[Figure]) -> &'static str {
+    let puzzles = charts.iter().filter(|chart| chart.name == "puzzles").count();
+    match puzzles {
+        0 => "Openings",
+        _ if puzzles == charts.len() => "Puzzles",
+        _ => "Openings and puzzles",
+    }
+}
+
+/// The pictures to be shared: what each says, and its file without the ending.
+fn cards(index: usize, drawn: &[Drawn]) -> Vec<(String, String)> {
+    let mine = drawn.iter().filter(|chart| chart.point == Some(index) && chart.is_card() && chart.same.is_none());
+    mine.map(|card| (card.title.clone(), card.file.clone())).collect()
+}
+
 fn tiles(point: &Point) -> Vec<Tile> {
     let metric = |metric: &'static str, name: &str, label: &'static str| {
         let score = point.finals(metric).into_iter().next()?;
         let value = score.value(name)?;
         let all = percent_within(value.value, Some(value.low), Some(value.high));
-        let (shown, interval) = all.split_once(" [").unwrap_or((&all, ""));
-        let interval = interval.trim_end_matches(']').replace(", ", " to ");
-        let note = format!("{interval}; n = {}{}", thousands(value.n), words::at(score.temperature()).replace(" at ", ", "));
-        Some(Tile { label, value: shown.to_owned(), note })
+        let (shown, interval) =
+            all.split_once(" [").map_or((all.as_str(), String::new()), |(shown, rest)| (shown, format!("[{rest}, ")));
+        let note = format!("{interval}n = {}{}", thousands(value.n), words::at(score.temperature()).replace(" at ", ", "));
+        let untrained = words::untrained(point, score).and_then(|first| {
+            let value = first.value(name)?;
+            Some(format!("{}, n = {}", percent_within(value.value, Some(value.low), Some(value.high)), thousands(value.n)))
+        });
+        let published = published::shown(point, &format!("{metric}.{name}"), score.temperature());
+        let beside = [("Untrained", untrained), ("Published", published)];
+        let beside = beside.into_iter().filter_map(|(what, shown)| Some((what, shown?))).collect();
+        Some(Tile { label, value: shown.to_owned(), note, beside })
     };
     let loss = || {
         let training = point.training.as_ref()?;
@@ -95,7 +127,11 @@ fn tiles(point: &Point) -> Vec<Tile> {
         let value = fixed(best.loss, 3);
         let (tokens, step) = (thousands(words::validation_tokens(point)), thousands(best.step));
         let note = format!("nats per token, on {tokens} tokens, at step {step}");
-        Some(Tile { label: "Best validation loss", value, note })
+        let guessing = Some(fixed((VOCABULARY_SIZE as f64).ln(), 3));
+        let published = published::shown(point, "loss.validation", None).map(|loss| format!("{loss} at the end"));
+        let beside = [("Guessing", guessing), ("Published", published)];
+        let beside = beside.into_iter().filter_map(|(what, shown)| Some((what, shown?))).collect();
+        Some(Tile { label: "Best validation loss", value, note, beside })
     };
     [
         metric("legality", "rate", "Legal moves"),
@@ -116,12 +152,10 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
     let rows: Vec<_> = published::compare(&results.run, point)
         .into_iter()
         .map(|line| {
-            let (verdict, class) = match line.verdict {
-                Verdict::Agrees => ("agrees".to_owned(), "agrees"),
-                Verdict::Differs => ("differs".to_owned(), "differs"),
-                Verdict::Inconclusive => ("inconclusive".to_owned(), "soft"),
-                Verdict::NotComparable(why) => (format!("not comparable: {why}"), "soft"),
-                Verdict::NotMeasured => ("not measured here".to_owned(), "soft"),
+            let class = match line.verdict {
+                Verdict::Agrees => "agrees",
+                Verdict::Differs => "differs",
+                _ => "soft",
             };
             let count = |n: Option<u64>| n.map_or_else(|| Cell::number("–".to_owned(), None), Cell::count);
             vec![
@@ -130,12 +164,12 @@ fn compared(results: &Results, point: &Point) -> Option<Table> {
                 count(line.n),
                 Cell::number(line.published, None),
                 count(line.published_n),
-                Cell { text: verdict, sort: None, class },
+                Cell { text: line.verdict.text(), sort: None, class },
             ]
         })
         .collect();
     let head = [("Figure", false), ("Here", true), ("n", true), ("Published", true), ("n", true), ("Verdict", false)];
-    Table::of(&head, rows)
+    Some(Table::of(&head, rows)?.told("Published figures beside those measured here", "published"))
 }
 
 fn figures(point: &Point) -> Option<Table> {
@@ -163,7 +197,7 @@ fn figures(point: &Point) -> Option<Table> {
                     .map_or_else(|| Cell::number("–".to_owned(), Some(-1.0)), |t| Cell::number(temperature(t), Some(t))),
                 Cell::number(words::within(metric, value), Some(value.value)),
                 Cell::count(value.n),
-                Cell::text(value.method.clone()),
+                Cell::text(words::method(&value.method)),
                 Cell::text(words::checkpoint(&score.score.checkpoint)),
                 Cell::code(score.score.fingerprint.get(..8).unwrap_or(&score.score.fingerprint).to_owned()),
             ]
@@ -178,7 +212,7 @@ fn figures(point: &Point) -> Option<Table> {
         ("Checkpoint", false),
         ("Protocol", false),
     ];
-    Table::of(&head, rows)
+    Some(Table::of(&head, rows)?.told("Final figures", "metrics"))
 }
 
 /// Whether a value is of people's games.
@@ -237,7 +271,8 @@ fn gates(point: &Point) -> Option<Table> {
             ]
         })
         .collect();
-    Table::of(&[("Gate", false), ("Measured", true), ("Wanted", false), ("State", false)], rows)
+    let head = [("Gate", false), ("Measured", true), ("Wanted", false), ("State", false)];
+    Some(Table::of(&head, rows)?.gathered("Gates", "gates summary"))
 }
 
 fn gate_name(stage: &str) -> &str {

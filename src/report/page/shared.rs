@@ -3,6 +3,7 @@
 use super::Figure;
 use super::point::PointPage;
 use super::table::Table;
+use crate::report::words::Group;
 
 /// Puts what is alike into a section of its own, before the points.
 pub(super) fn first(mut points: Vec<PointPage>) -> Vec<PointPage> {
@@ -24,12 +25,14 @@ fn taken(points: &mut [PointPage]) -> PointPage {
         name: "Shared by all points".to_owned(),
         shared: true,
         is_left: false,
-        summary: common(points, |point| &mut point.summary),
+        lead: common(points, |point| &mut point.lead),
+        summary: summaries(points),
         tiles: common(points, |point| &mut point.tiles),
         published: rows(points, |point| &mut point.published),
         figures: rows(points, |point| &mut point.figures),
         parts: common(points, |point| &mut point.parts),
         learned: learned(points, &first),
+        cards: Vec::new(),
         trained: charts(points, &first, |point| &mut point.trained),
         corpus: charts(points, &first, |point| &mut point.corpus),
         device: common(points, |point| &mut point.device),
@@ -51,6 +54,36 @@ fn common<T: Clone + PartialEq>(points: &mut [PointPage], list: fn(&mut PointPag
         list(point).retain(|item| !items.contains(item));
     }
     items
+}
+
+/// The sentences of a group, one by one.
+fn summaries(points: &mut [PointPage]) -> Vec<Group> {
+    let mut shared = points[0].summary.clone();
+    let has = |point: &PointPage, heading: &str, sentence: &String| {
+        let mine = point.summary.iter().filter(|group| group.heading == heading);
+        mine.flat_map(|group| group.said.iter().chain(&group.more)).any(|said| said == sentence)
+    };
+    for group in &mut shared {
+        let heading = group.heading;
+        for list in [&mut group.said, &mut group.more] {
+            list.retain(|sentence| points.iter().all(|point| has(point, heading, sentence)));
+        }
+    }
+    for point in points {
+        for group in &mut point.summary {
+            let known: Vec<&String> = shared
+                .iter()
+                .filter(|shared| shared.heading == group.heading)
+                .flat_map(|group| group.said.iter().chain(&group.more))
+                .collect();
+            for list in [&mut group.said, &mut group.more] {
+                list.retain(|sentence| !known.contains(&sentence));
+            }
+        }
+        point.summary.retain(|group| !group.said.is_empty() || !group.more.is_empty());
+    }
+    shared.retain(|group| !group.said.is_empty() || !group.more.is_empty());
+    shared
 }
 
 fn rows(points: &mut [PointPage], table: fn(&mut PointPage) -> &mut Option<Table>) -> Option<Table> {

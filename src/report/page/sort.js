@@ -6,9 +6,10 @@ const sortable = () => {
       button.type = "button";
       button.textContent = head.textContent;
       head.replaceChildren(button);
+      head.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => {
         const down = head.getAttribute("aria-sort") === "ascending";
-        heads.forEach(other => other.removeAttribute("aria-sort"));
+        heads.forEach(other => other.setAttribute("aria-sort", "none"));
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
         const value = row => row.cells[column].dataset.sort ?? row.cells[column].textContent;
         const compare = (a, b) => isNaN(a) || isNaN(b) ? String(a).localeCompare(String(b), "en", { numeric: true }) : a - b;
@@ -19,3 +20,8 @@ const sortable = () => {
 };
 sortable();
 document.addEventListener("drawn", sortable);
+// What is folded is printed, and a link into it opens it.
+addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach(part => { part.open = true; }));
+const unfold = () => document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details")?.setAttribute("open", "");
+addEventListener("hashchange", unfold);
+unfold();

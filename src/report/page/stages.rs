@@ -4,7 +4,7 @@ use super::table::{Cell, Table};
 use crate::report::results::{Outcome, Results, State};
 use crate::report::settings::moment;
 use crate::report::words;
-use crate::text::{bytes, duration, in_unit};
+use crate::text::{bytes, duration, in_unit, plural, thousands};
 
 /// More skipped nodes than these are one row: nothing is known of them.
 const MOST_SKIPPED: usize = 3;
@@ -37,7 +37,7 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
                 Some(outcome.bytes.map_or(-1.0, |bytes| bytes as f64)),
             ),
             Cell::text(device.join(", ")),
-            Cell::text(made_by.map_or_else(String::new, |made_by| moment(&made_by.at))),
+            Cell::time(made_by.map_or_else(String::new, |made_by| moment(&made_by.at))),
             Cell::code(made_by.map_or_else(String::new, |made_by| made_by.git.clone())),
             Cell::code(outcome.node.key.to_string()),
         ];
@@ -70,7 +70,32 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
     if fold {
         rows.push(skipped(results, head.len()));
     }
-    Table::of(&head, rows)
+    Some(Table::of(&head, rows)?.told("Every node of the plan", "stages summary"))
+}
+
+/// Seconds of work in all: of this run, and of the making of what was kept.
+pub(crate) fn work(results: &Results) -> f64 {
+    let spent = |outcome: &Outcome| {
+        let made = outcome.made_by.as_ref().map(|made_by| made_by.seconds);
+        if outcome.state == State::Kept { made } else { outcome.seconds.or(made) }
+    };
+    results.nodes.iter().filter_map(spent).filter(|seconds| seconds.is_finite()).sum()
+}
+
+/// `69 nodes: 68 made, 1 kept; 2 min 27 s of work, 48.6 MiB`.
+pub(crate) fn total(results: &Results) -> String {
+    let states = [State::Made, State::Kept, State::Failed, State::Refused, State::Skipped, State::Pending];
+    let states = states.map(|state| (state, results.of_state(state).count() as u64));
+    let states =
+        states.into_iter().filter(|(_, nodes)| *nodes > 0).map(|(state, nodes)| format!("{} {}", thousands(nodes), state.name()));
+    let size = results.nodes.iter().filter_map(|outcome| outcome.bytes).sum();
+    format!(
+        "{}: {}; {} of work, {}",
+        plural("node", results.nodes.len() as u64),
+        states.collect::<Vec<_>>().join(", "),
+        duration(work(results)),
+        bytes(size)
+    )
 }
 
 /// What stages measured of their own work, when it was done.
@@ -85,7 +110,8 @@ pub(crate) fn measured(results: &Results) -> Option<Table> {
             ]
         })
     });
-    Table::of(&[("Node", false), ("Figure", false), ("Measured", true)], figures.collect())
+    let head = [("Node", false), ("Figure", false), ("Measured", true)];
+    Some(Table::of(&head, figures.collect())?.told("What the stages measured of their own work", "measured"))
 }
 
 /// All skipped nodes in one row: how many there are of each stage.

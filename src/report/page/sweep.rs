@@ -113,7 +113,11 @@ impl<'s> Columns<'s> {
         };
         let rows = self.sweep.settings.iter().enumerate().map(row).collect();
         let anchors = self.sweep.settings.iter().map(|setting| anchor(results, setting.first())).collect();
-        Some(Linked { table: Table::with(self.head("Setting", several), rows)?, anchors })
+        Some(Linked {
+            table: Table::with(self.head("Setting", several), rows)?
+                .gathered("All settings of the sweep", "sweep metrics summary"),
+            anchors,
+        })
     }
 
     fn seeds(&self, results: &Results) -> Option<Linked> {
@@ -130,7 +134,11 @@ impl<'s> Columns<'s> {
                 anchors.push(anchor(results, member.point));
             }
         }
-        Some(Linked { table: Table::with(self.head("Point", false), rows)?, anchors })
+        Some(Linked {
+            table: Table::with(self.head("Point", false), rows)?
+                .gathered("The points of settings with several seeds", "sweep metrics summary"),
+            anchors,
+        })
     }
 }
 

@@ -6,6 +6,12 @@ use crate::text::thousands;
 
 #[derive(Clone, PartialEq, Serialize)]
 pub(crate) struct Table {
+    /// For those who hear the page.
+    caption: String,
+    /// The tables, without ending, that have its numbers.
+    sources: &'static str,
+    /// Whether a row is gathered from several rows of these.
+    gathered: bool,
     head: Vec<Head>,
     rows: Vec<Vec<Cell>>,
 }
@@ -33,7 +39,17 @@ impl Table {
     /// Of columns that depend on what is shown.
     pub(crate) fn with(head: impl IntoIterator<Item = (String, bool)>, rows: Vec<Vec<Cell>>) -> Option<Self> {
         let head = head.into_iter().map(|(text, number)| Head { text, number }).collect();
-        (!rows.is_empty()).then_some(Self { head, rows })
+        (!rows.is_empty()).then_some(Self { caption: String::new(), sources: "", gathered: false, head, rows })
+    }
+
+    /// Says what it is, and which tables have each of its rows as one of theirs.
+    pub(crate) fn told(self, caption: impl Into<String>, sources: &'static str) -> Self {
+        Self { caption: caption.into(), sources, ..self }
+    }
+
+    /// As [`Self::told`], where a row is put together from several.
+    pub(crate) fn gathered(self, caption: impl Into<String>, sources: &'static str) -> Self {
+        Self { gathered: true, ..self.told(caption, sources) }
     }
 
     /// Takes out the rows that all of `tables` have, as a table of their own.
@@ -43,15 +59,15 @@ impl Table {
         let is_in = |table: &Option<Self>, row: &Vec<Cell>| {
             table.as_ref().is_some_and(|table| table.head == first.head && table.rows.contains(row))
         };
-        let (head, rows) = (first.head.clone(), first.rows.iter());
-        let rows: Vec<Vec<Cell>> = rows.filter(|row| others.iter().all(|table| is_in(table, row))).cloned().collect();
+        let told = first.clone();
+        let rows: Vec<Vec<Cell>> = told.rows.iter().filter(|row| others.iter().all(|table| is_in(table, row))).cloned().collect();
         for table in tables.iter_mut() {
             if let Some(known) = table.as_mut() {
                 known.rows.retain(|row| !rows.contains(row));
             }
             **table = table.take().filter(|table| !table.rows.is_empty());
         }
-        (!rows.is_empty()).then_some(Self { head, rows })
+        (!rows.is_empty()).then_some(Self { rows, ..told })
     }
 
     /// Leaves out the columns that have a dash in every row.
@@ -72,11 +88,18 @@ impl Cell {
     }
 
     pub(crate) fn number(text: String, sort: Option<f64>) -> Self {
-        Self { text, sort: sort.filter(|value| value.is_finite()), class: "number" }
+        // A telephone leaves out what is none.
+        let class = if text == "–" { "number none" } else { "number" };
+        Self { text, sort: sort.filter(|value| value.is_finite()), class }
     }
 
     pub(crate) fn count(n: u64) -> Self {
         Self::number(thousands(n), Some(n as f64))
+    }
+
+    /// A day and a minute.
+    pub(crate) fn time(text: String) -> Self {
+        Self { text, sort: None, class: "time" }
     }
 
     pub(crate) fn code(text: String) -> Self {

@@ -13,7 +13,7 @@ use crate::text::{percent, percent_within, plural, thousands};
 const MANY_TWINS: f64 = 0.01;
 
 /// The plies of which a sentence tells.
-const TOLD: [u32; 3] = [10, 20, 40];
+pub(crate) const TOLD: [u32; 3] = [10, 20, 40];
 
 pub(super) fn corpus(point: &Point) -> Option<String> {
     let corpus = point.corpus().filter(|corpus| corpus.read > 0)?;

@@ -5,35 +5,16 @@ use std::fmt::Write as _;
 use super::names::{share, within};
 use super::{at, part};
 use crate::measure::score::Value;
-use crate::report::results::{Measured, Point};
+use crate::report::results::Measured;
 use crate::text::{plural, thousands};
 
-/// A metric, and what is said of a score of it.
-type Sentence = (&'static str, fn(&Measured) -> Option<String>);
-
-/// Of single positions, which come before whole games.
-pub(super) fn before_games(point: &Point) -> Vec<String> {
-    let told: [Sentence; 3] = [("mass", mass), ("calibration", calibration), ("dense", dense)];
-    sentences(point, &told)
-}
-
-/// Of everything else.
-pub(super) fn after_games(point: &Point) -> Vec<String> {
-    let told: [Sentence; 4] = [("loss", loss), ("openings", openings), ("puzzles", puzzles), ("probe", probe)];
-    sentences(point, &told)
-}
-
-fn sentences(point: &Point, told: &[Sentence]) -> Vec<String> {
-    told.iter().flat_map(|(metric, sentence)| point.finals(metric).into_iter().filter_map(sentence)).collect()
-}
-
-fn mass(score: &Measured) -> Option<String> {
+pub(super) fn mass(score: &Measured) -> Option<String> {
     let mean = score.value("mean")?;
     let sure = score.value("above_99").map_or_else(String::new, |sure| format!(", and more than 99 % in {}", share(sure)));
     Some(format!("Of its probability, {} lies on legal moves on average over {}{sure}.", share(mean), plural("position", mean.n)))
 }
 
-fn calibration(score: &Measured) -> Option<String> {
+pub(super) fn calibration(score: &Measured) -> Option<String> {
     let error = score.value("ece")?;
     let (confidence, right) = (score.value("confidence")?, score.value("right")?);
     Some(format!(
@@ -58,7 +39,7 @@ fn way(confidence: &Value, right: &Value) -> &'static str {
     }
 }
 
-fn dense(score: &Measured) -> Option<String> {
+pub(super) fn dense(score: &Measured) -> Option<String> {
     let all = score.value("top1")?;
     let games = score.score.counts.get("games").map_or_else(String::new, |games| format!(" of {}", plural("game", *games)));
     let mut text = format!("At every ply{games} ({}), its first choice is the move played in {}", thousands(all.n), share(all));
@@ -74,18 +55,18 @@ fn dense(score: &Measured) -> Option<String> {
     Some(text + ".")
 }
 
-fn openings(score: &Measured) -> Option<String> {
+pub(super) fn openings(score: &Measured) -> Option<String> {
     let by_distance = |a: &&Value, b: &&Value| a.value.total_cmp(&b.value);
     let (least, most) = (score.parts("variation").min_by(by_distance)?, score.parts("variation").max_by(by_distance)?);
-    let told = |value: &Value| format!("{} {} (n = {})", of_line(&value.slice), share(value), thousands(value.n));
+    let told = |value: &Value| format!("{}, {} (n = {})", of_line(&value.slice), share(value), thousands(value.n));
     let start = score.parts("variation").find(|value| value.slice == "start");
-    let start = start.filter(|start| *start != least && *start != most).map_or_else(String::new, |start| told(start) + ", ");
+    let start = start.filter(|start| *start != least && *start != most).map_or_else(String::new, |start| told(start) + "; ");
     let beginnings = score.parts("variation").count() as u64;
     if beginnings == 1 {
-        return Some(format!("Its moves differ from those of the training games in {}, by total variation.", told(least)));
+        return Some(format!("Its moves differ from those of the training games {}, by total variation.", told(least)));
     }
     Some(format!(
-        "Its moves after {} differ from those of the training games, by total variation: {start}least {}, most {}.",
+        "Its moves after {} differ from those of the training games, by total variation: {start}least {}; most {}.",
         plural("beginning", beginnings),
         told(least),
         told(most)
@@ -96,18 +77,18 @@ fn of_line(slice: &str) -> String {
     if slice == "start" { "at the start".to_owned() } else { format!("after {}", part("openings", slice)) }
 }
 
-fn loss(score: &Measured) -> Option<String> {
+pub(super) fn loss(score: &Measured) -> Option<String> {
     let nats = score.value("nats")?;
     let tokens = score.score.counts.get("tokens").map_or_else(String::new, |tokens| format!(" {}", thousands(*tokens)));
     Some(format!("Over all{tokens} validation tokens its loss is {} nats.", within("loss", nats)))
 }
 
-fn puzzles(score: &Measured) -> Option<String> {
+pub(super) fn puzzles(score: &Measured) -> Option<String> {
     let solved = score.value("solved")?;
     Some(format!("It solved {} of {}, each shown with the game that led to it.", share(solved), plural("puzzle", solved.n)))
 }
 
-fn probe(score: &Measured) -> Option<String> {
+pub(super) fn probe(score: &Measured) -> Option<String> {
     let all = score.value("accuracy")?;
     let layer = score.probed("trained").next().map_or_else(String::new, |square| format!(" ({})", square.layer));
     let beside = |name: &str, words: &str| Some(format!("{words} {}", share(score.value(name)?)));
@@ -140,16 +121,19 @@ mod tests {
         point.measure.last = last;
         let dir = tempfile::tempdir().expect("a temporary folder");
         let Fixture { run_dir, store } = write(dir.path(), &[point], &Wish::default());
-        summary(&Results::load(&run_dir, &store).expect("a run").points[0])
+        let groups = summary(&Results::load(&run_dir, &store).expect("a run").points[0]);
+        groups.into_iter().flat_map(|group| group.said.into_iter().chain(group.more)).collect()
     }
 
     #[test]
     fn a_loss_over_all_of_validation_and_puzzles_are_told_in_sentences() {
         let last = vec![Metric::Loss, Metric::Puzzles { blake3: "9f2c".into(), puzzles: 500, seed: 7 }];
         let said = said(last);
-        let [.., loss, puzzles] = said.as_slice() else { panic!("two sentences and more: {said:?}") };
-        assert!(loss.starts_with("Over all 25,600 validation tokens its loss is 1.9") && loss.ends_with("] nats."), "{loss}");
-        assert!(puzzles.starts_with("It solved 37.6 % ["), "{puzzles}");
+        let of =
+            |begin: &str| said.iter().find(|sentence| sentence.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {said:?}"));
+        let loss = of("Over all 25,600 validation tokens its loss is 1.9");
+        assert!(loss.ends_with("] nats."), "{loss}");
+        let puzzles = of("It solved 37.6 % [");
         assert!(puzzles.ends_with("] of 500 puzzles, each shown with the game that led to it."), "{puzzles}");
     }
 

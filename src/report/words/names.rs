@@ -1,48 +1,27 @@
-//! What things are called on the page, and what the names mean.
+//! What things are called on the page.
 
 use crate::measure::score::Value;
 use crate::measure::values::{self, Unit};
 use crate::report::charts::{RULES, opening_name};
 use crate::text::{number_within, percent, percent_within};
 
-/// Terms that the page uses, each explained once.
-pub(crate) const TERMS: [(&str, &str); 9] = [
-    (
-        "nats",
-        "A loss is the mean, over tokens, of minus the natural logarithm of the probability that the model gave to the right one.",
-    ),
-    ("T", "The temperature: logits are divided by it before a move is sampled, so that cooler is closer to the first choice."),
-    (
-        "legal, clean",
-        "A move is sampled from all tokens, legal or not, unless a mask is named. A clean game has no illegal move, also where the model ends it early.",
-    ),
-    ("mass", "The probability that the model gives to all legal moves together, whichever it would choose."),
-    (
-        "calibration error",
-        "How far the probability of the first choice lies from how often it is the move played, within tenths of that probability, \
-         averaged over positions. Chance makes it too large, and the more so the fewer positions there are.",
-    ),
-    (
-        "survival",
-        "The share of games without an illegal token after so many plies, by the estimate of Kaplan and Meier: a game that ends counts \
-         up to its end.",
-    ),
-    (
-        "total variation",
-        "The share of moves that would have to be other ones for two distributions to be the same. The Jensen-Shannon divergence says the \
-         like in bits, from 0 to 1.",
-    ),
-    (
-        "MFU",
-        "Model FLOPs utilisation: the floating-point operations a second that the training needs, by count from the model's sizes, \
-         as a share of the rate of a large matrix product measured on the same device.",
-    ),
-    (
-        "protocol",
-        "All that decides how a figure is measured: metric, data, choice of positions, temperature, mask, context, precision, seed. \
-         The code is its digest: figures of equal codes may be compared.",
-    ),
-];
+/// How an interval was made, as people call it: `wilson 95 %` is `Wilson, 95 %`.
+pub(crate) fn method(method: &str) -> String {
+    const NAMES: [(&str, &str); 7] = [
+        ("wilson", "Wilson"),
+        ("student t", "Student's t"),
+        ("bootstrap percentile", "bootstrap"),
+        ("bootstrap, at least", "bootstrap, at least"),
+        ("bootstrap", "bootstrap"),
+        ("clustered by game", "clustered by game"),
+        ("kaplan-meier, log-log", "Kaplan-Meier, log-log"),
+    ];
+    let known = NAMES.into_iter().find_map(|(begin, name)| Some((name, method.strip_prefix(begin)?.trim_start())));
+    known.map_or_else(
+        || method.to_owned(),
+        |(name, rest)| if name.ends_with("least") { format!("{name} {rest}") } else { format!("{name}, {rest}") },
+    )
+}
 
 /// A reason for rejecting a game, in words.
 pub(crate) fn reason(name: &str) -> String {
@@ -221,6 +200,28 @@ mod tests {
             let words = figure(known.metric, &known.name);
             assert!(!words.contains('_') && !words.starts_with(&format!("{}.", known.metric)), "{words}");
         }
+    }
+
+    #[test]
+    fn intervals_have_the_names_of_those_who_found_them() {
+        let named = [
+            "wilson 95 %",
+            "student t 95 %",
+            "kaplan-meier, log-log 95 %",
+            "bootstrap, at least 95 %",
+            "bootstrap 95 %, bias off",
+        ];
+        assert_eq!(
+            named.map(method),
+            [
+                "Wilson, 95 %",
+                "Student's t, 95 %",
+                "Kaplan-Meier, log-log, 95 %",
+                "bootstrap, at least 95 %",
+                "bootstrap, 95 %, bias off"
+            ]
+        );
+        assert_eq!(method("as it was told"), "as it was told");
     }
 
     #[test]

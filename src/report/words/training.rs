@@ -119,7 +119,8 @@ mod tests {
         let mut results = Results::load(&run_dir, &store).expect("a run");
         let trained = results.points[0].training.as_mut().expect("a training");
         trained.average = trained.best;
-        let said = summary(&results.points[0]).join(" ");
+        let groups = summary(&results.points[0]);
+        let said = groups.into_iter().flat_map(|group| [group.said, group.more].concat()).collect::<Vec<_>>().join(" ");
         assert!(said.contains("Its 1,200 training windows hold whole games"), "{said}");
         assert!(said.contains("; 1 game longer than a window was cut, by 9 tokens in all."), "{said}");
         assert!(said.contains("1 of 40 steps (2.50 %) was taken for a spike and changed no weight."), "{said}");
