@@ -11,9 +11,11 @@ use super::cores::on_all_cores;
 use super::page::Drawn;
 use super::results::Results;
 
-/// What the page of a sweep takes up of charts of single points, in bytes. It is read by people, on telephones too: the charts of
-/// later points are left to their files.
+/// What the page of a sweep takes up of single points, in bytes, so that it stays below 3 MB: the charts of later points are left
+/// to their files.
 const MOST_OF_POINTS: usize = 1_300_000;
+/// Of that, what each point takes up without its charts.
+const WITHOUT_CHARTS: usize = 16_000;
 
 /// A chart that has its numbers.
 struct Asked {
@@ -89,7 +91,7 @@ fn linked(asked: &[Asked], same: &[Option<usize>], points: usize) -> Vec<bool> {
         .enumerate()
         .map(|(i, bytes)| {
             before += bytes;
-            i > 0 && before > MOST_OF_POINTS
+            i > 0 && before > MOST_OF_POINTS.saturating_sub(points * WITHOUT_CHARTS)
         })
         .collect();
     asked.iter().map(|asked| asked.point.is_some_and(|i| is_left[i])).collect()

@@ -128,12 +128,13 @@ impl Page {
 }
 
 /// What templates of pages are made of.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("head.html", include_str!("page/head.html")),
     ("macros.html", include_str!("page/macros.html")),
     ("sweep.html", include_str!("page/sweep.html")),
     ("style.css", include_str!("page/style.css")),
     ("sort.js", include_str!("page/sort.js")),
+    ("unfold.js", include_str!("page/unfold.js")),
     ("live.js", include_str!("page/live.js")),
 ];
 
