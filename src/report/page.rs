@@ -133,7 +133,10 @@ impl Page {
             sweep: sweep::page(results),
             overview: of_run(&|name| name != TIMELINE),
             timeline: of_run(&|name| name == TIMELINE),
-            points: shared::first((0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect()),
+            points: shared::first(
+                (0..results.points.len()).map(|i| PointPage::new(results, i, drawn)).collect(),
+                has_one_model(results),
+            ),
             stages: if results.nodes.len() > MOST_NODES { many_stages::by_stage(results) } else { stages::stages(results) },
             total: stages::total(results),
             measured: stages::measured(results),
@@ -156,6 +159,11 @@ impl Page {
     pub(crate) fn markdown(&self) -> Result<String> {
         render("page.md", include_str!("page/page.md"), &context! { page => Serde(self) })
     }
+}
+
+/// Whether all points measure the same weights.
+fn has_one_model(results: &Results) -> bool {
+    results.nodes.iter().filter(|outcome| ["train", "import"].contains(&outcome.node.stage.as_str())).count() == 1
 }
 
 /// All that a value says, without the names of its fields.
@@ -215,7 +223,7 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
 /// A number and its sign stay on one line.
 fn tight(text: &str) -> String {
     let text = text.replace(" %", "\u{a0}%").replace("T = ", "T\u{a0}=\u{a0}").replace("n = ", "n\u{a0}=\u{a0}");
-    text.replace(" M ", "\u{a0}M ")
+    text.replace(" M ", "\u{a0}M ").replace(" × ", "\u{a0}×\u{a0}")
 }
 
 impl Figure {

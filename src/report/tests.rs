@@ -8,6 +8,7 @@ mod markup;
 mod numbers;
 mod readable;
 mod sweeps;
+mod timed;
 
 use std::time::Instant;
 

@@ -28,6 +28,9 @@ pub(crate) use terms::used;
 
 use names::{lower, share};
 
+/// What the sentences about the corpus stand under.
+pub(crate) const TRAINING_AND_CORPUS: &str = "Training and corpus";
+
 /// Sentences about one thing: those that everybody reads, and those for who wants to know more.
 #[derive(Clone, Serialize)]
 pub(crate) struct Group {
@@ -52,7 +55,7 @@ pub(crate) fn summary(point: &Point) -> Vec<Group> {
         ("Whole games", full_games::sentences(point), each("dense", learned::dense)),
         ("What else it learned", [each("puzzles", learned::puzzles), each("probe", learned::probe)].concat(), Vec::new()),
         (
-            "Training and corpus",
+            TRAINING_AND_CORPUS,
             [some(training::training(point)), some(corpus::corpus(point)), some(corpus::overlap(point))].concat(),
             [training::apart(point), each("loss", learned::loss), some(corpus::positions(point))].concat(),
         ),

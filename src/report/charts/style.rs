@@ -96,13 +96,17 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     units * size / f64::from(face.units_per_em())
 }
 
-/// `text` in lines of at most `most` pixels; a word that is wider is cut with an ellipsis. A number stays with its sign: `95 %`
-/// and `T = 1.0` are one word each.
+/// `text` in lines of at most `most` pixels; a word that is wider is cut with an ellipsis. A number stays with its sign, and an
+/// interval whole: `95 %`, `T = 1.0` and `[2.4, 4.3]` are one word each.
 pub(crate) fn wrap(text: &str, size: f64, weight: Weight, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut words: Vec<String> = Vec::new();
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
-        let is_glued = word.starts_with('%') || word == "=" || words.last().is_some_and(|last| last.ends_with(" ="));
+        let is_open = |last: &String| last.rfind('[').is_some_and(|at| !last[at..].contains(']'));
+        let is_glued = words.last().is_some_and(is_open)
+            || word.starts_with('%')
+            || word == "="
+            || words.last().is_some_and(|last| last.ends_with(" ="));
         match words.last_mut() {
             Some(last) if is_glued => *last = format!("{last} {word}"),
             _ => words.push(word.to_owned()),

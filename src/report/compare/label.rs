@@ -15,7 +15,8 @@ pub(crate) fn labels(subjects: &[Subject]) -> Vec<String> {
         format!("{}×{}", model.layers, model.width)
     });
     let letters = (0..subjects.len()).map(letter).collect();
-    let candidates = [names, sizes.collect(), words_apart(subjects)];
+    let of_points = words_apart(subjects, |subject| words::point_name(subject.first()));
+    let candidates = [names, sizes.collect(), of_points, words_apart(subjects, |subject| plain(&subject.name))];
     candidates.into_iter().find(|labels: &Vec<String>| are_fit(labels)).unwrap_or(letters)
 }
 
@@ -30,9 +31,8 @@ fn are_fit(labels: &[String]) -> bool {
 }
 
 /// What of the name of each point not all have.
-fn words_apart(subjects: &[Subject]) -> Vec<String> {
-    let all: Vec<Vec<String>> =
-        subjects.iter().map(|subject| words::point_name(subject.first()).split(", ").flat_map(parts).collect()).collect();
+fn words_apart(subjects: &[Subject], name: impl Fn(&Subject) -> String) -> Vec<String> {
+    let all: Vec<Vec<String>> = subjects.iter().map(|subject| name(subject).split(", ").flat_map(parts).collect()).collect();
     let is_common = |word: &String| all.iter().all(|words| words.contains(word));
     let apart = |words: &Vec<String>| words.iter().filter(|word| !is_common(word)).cloned().collect::<Vec<_>>().join(" ");
     all.iter().map(apart).collect()

@@ -3,14 +3,17 @@
 use super::Figure;
 use super::point::PointPage;
 use super::table::Table;
-use crate::report::words::Group;
+use crate::report::words::{Group, TRAINING_AND_CORPUS};
 
 /// Puts what is alike into a section of its own, before the points.
-pub(super) fn first(mut points: Vec<PointPage>) -> Vec<PointPage> {
+///
+/// Figures of several models that are equal are so by chance, and each point tells its own: they are only shared where all points
+/// measure `one_model`.
+pub(super) fn first(mut points: Vec<PointPage>, one_model: bool) -> Vec<PointPage> {
     if points.len() < 2 {
         return points;
     }
-    let shared = taken(&mut points);
+    let shared = taken(&mut points, one_model);
     for point in &mut points {
         point.beside = Some("what all points share".to_owned());
     }
@@ -18,28 +21,41 @@ pub(super) fn first(mut points: Vec<PointPage>) -> Vec<PointPage> {
     points
 }
 
-fn taken(points: &mut [PointPage]) -> PointPage {
+fn taken(points: &mut [PointPage], one_model: bool) -> PointPage {
     let first = points[0].name.clone();
-    PointPage {
+    let of_corpus = PointPage {
         anchor: "shared".to_owned(),
         name: "Shared by all points".to_owned(),
         shared: true,
         is_left: false,
-        lead: common(points, |point| &mut point.lead),
-        summary: summaries(points),
-        tiles: common(points, |point| &mut point.tiles),
-        published: rows(points, |point| &mut point.published),
-        figures: rows(points, |point| &mut point.figures),
-        parts: common(points, |point| &mut point.parts),
-        learned: learned(points, &first),
+        lead: Vec::new(),
+        summary: summaries(points, |heading| one_model || heading == TRAINING_AND_CORPUS),
+        tiles: Vec::new(),
+        published: None,
+        figures: None,
+        parts: Vec::new(),
+        learned: Vec::new(),
         cards: Vec::new(),
-        trained: charts(points, &first, |point| &mut point.trained),
+        trained: Vec::new(),
         corpus: charts(points, &first, |point| &mut point.corpus),
         device: common(points, |point| &mut point.device),
         gates: rows(points, |point| &mut point.gates),
         tables: common(points, |point| &mut point.tables),
         settings: settings(points),
         beside: None,
+    };
+    if !one_model {
+        return of_corpus;
+    }
+    PointPage {
+        lead: common(points, |point| &mut point.lead),
+        tiles: common(points, |point| &mut point.tiles),
+        published: rows(points, |point| &mut point.published),
+        figures: rows(points, |point| &mut point.figures),
+        parts: common(points, |point| &mut point.parts),
+        learned: learned(points, &first),
+        trained: charts(points, &first, |point| &mut point.trained),
+        ..of_corpus
     }
 }
 
@@ -57,8 +73,8 @@ fn common<T: Clone + PartialEq>(points: &mut [PointPage], list: fn(&mut PointPag
 }
 
 /// The sentences of a group, one by one.
-fn summaries(points: &mut [PointPage]) -> Vec<Group> {
-    let mut shared = points[0].summary.clone();
+fn summaries(points: &mut [PointPage], wanted: impl Fn(&str) -> bool) -> Vec<Group> {
+    let mut shared: Vec<Group> = points[0].summary.iter().filter(|group| wanted(group.heading)).cloned().collect();
     let has = |point: &PointPage, heading: &str, sentence: &String| {
         let mine = point.summary.iter().filter(|group| group.heading == heading);
         mine.flat_map(|group| group.said.iter().chain(&group.more)).any(|said| said == sentence)

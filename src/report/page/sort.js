@@ -20,8 +20,3 @@ const sortable = () => {
 };
 sortable();
 document.addEventListener("drawn", sortable);
-// What is folded is printed, and a link into it opens it.
-addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach(part => { part.open = true; }));
-const unfold = () => document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("details")?.setAttribute("open", "");
-addEventListener("hashchange", unfold);
-unfold();

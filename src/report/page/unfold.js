@@ -1,6 +1,9 @@
+// What is folded is printed, and a link into it opens it, and all that it lies in.
 const unfold = () => {
-  for (let at = document.getElementById(location.hash.slice(1)); at; at = at.parentElement) if (at.localName === "details") at.open = true;
+  const wanted = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = wanted; at; at = at.parentElement) if (at.localName === "details") at.open = true;
+  wanted?.scrollIntoView();
 };
 addEventListener("hashchange", unfold);
-addEventListener("DOMContentLoaded", unfold);
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(folded => folded.open = true));
+addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach(folded => { folded.open = true; }));
+if (location.hash) unfold();

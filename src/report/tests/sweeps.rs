@@ -1,7 +1,6 @@
 //! The page of a sweep: what it answers, what it draws, and what it does not repeat.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use super::readable::{SET, assert_overviews_readable};
 use super::{folder, hostile, read, run};
@@ -10,7 +9,7 @@ use crate::measure::metric::Metric;
 use crate::report::fixture::{Fixture, Wish, experiment};
 use crate::report::results::Results;
 use crate::report::sweep::Sweep;
-use crate::report::{Page, charts, draw, tables, words, write};
+use crate::report::{Page, charts, draw, words, write};
 
 /// A model of a size, trained from a seed.
 fn size(layers: u32, width: u32, seed: u64) -> Experiment {
@@ -112,7 +111,11 @@ fn the_page_of_a_sweep_has_a_row_a_setting_and_says_once_what_all_points_share()
     assert!(markdown.contains("\n| 8 × 256 | 2 | 6.43 M | "), "the mean of two seeds is a row: {markdown}");
     assert!(markdown.contains("\n| 8 × 256, seed 1 | 6.43 M | "), "and each seed is one below");
     assert!(html.contains("<a href=\"#point-2\">8\u{a0}×\u{a0}256</a>"), "a name leads to its section");
-    assert_eq!(html.matches("<details class=\"point\"").count(), 5, "each is folded, and opened by a script where a link leads to it");
+    assert_eq!(
+        html.matches("<details class=\"point\"").count(),
+        5,
+        "each is folded, and opened by a script where a link leads to it"
+    );
     assert!(html.contains("addEventListener(\"hashchange\", unfold)"), "it is a script, and no text");
     let (_, shared) = markdown.split_once("\n## Shared by all points").expect("a section");
     let (shared, points) = shared.split_once("\n## 4 × 128").expect("the first point");
@@ -184,54 +187,4 @@ fn no_text_of_a_chart_over_points_lies_over_another_whatever_the_numbers() {
             assert_overviews_readable(&format!("{sweep}, {what}"), &results);
         }
     }
-}
-
-/// Fifty points of twenty snapshots.
-fn many() -> Vec<Experiment> {
-    let mut points = Vec::new();
-    for width in [64, 128, 192, 256, 320, 384, 448, 512, 640, 768] {
-        for peak in [1e-4, 3e-4, 1e-3, 3e-3, 1e-2] {
-            let mut point = experiment(400);
-            point.point = format!("width={width} peak={peak}");
-            (point.model.layers, point.model.width, point.model.heads) = (4, width, 4);
-            point.training().learning_rate.peak = peak;
-            point.training().snapshots.every = 20;
-            points.push(point);
-        }
-    }
-    points
-}
-
-#[test]
-#[ignore = "it measures, on a machine that does nothing else: cargo test --lib fifty -- --ignored --nocapture"]
-#[expect(clippy::print_stderr, reason = "a measurement is read by people")]
-fn the_report_of_fifty_points_is_timed() {
-    let dir = folder();
-    let Fixture { run_dir, store } = run(dir.path(), &many(), &Wish::default());
-    // On Linux, the time that the cores were at work: others may use them too.
-    let worked = || {
-        let ticks = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        ticks.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
-    };
-    let mut begin = (Instant::now(), worked());
-    let mut lap = |what: &str| {
-        eprintln!("{what}: {:.2} s, {:.2} s of work", begin.0.elapsed().as_secs_f64(), worked() - begin.1);
-        begin = (Instant::now(), worked());
-    };
-    let results = Results::load(&run_dir, &store).expect("a run");
-    lap("read");
-    let drawn = draw(&results);
-    lap("drawn");
-    let names = tables::write(&results, &dir.path().join("tables")).expect("room");
-    lap("tables");
-    let page = Page::new(&results, &drawn, &names);
-    lap("page");
-    let html = page.html(false).expect("a page");
-    lap("page filled");
-    write(&run_dir, &store).expect("a report");
-    lap("all, the first time");
-    write(&run_dir, &store).expect("a report");
-    lap("all, drawn again");
-    eprintln!("{} charts, {} bytes of page", drawn.len(), html.len());
-    super::keep(&run_dir, "many");
 }
