@@ -59,6 +59,7 @@ fn timed(points: &[Experiment]) {
     lap("all, the first time");
     write(&run_dir, &store).expect("a report");
     lap("all, drawn again");
+    super::keep(&run_dir, if points.len() > 1 { "many" } else { "long" });
     let rows = read(&tables_dir.join("metrics.csv")).lines().count() - 1;
     lap(&format!("{} charts, {} bytes of page, {rows} rows of figures", drawn.len(), html.len()));
 }
