@@ -209,6 +209,14 @@ pub fn find(runs: &Path, wanted: &str) -> Result<RunFolder> {
     if as_path.join("run.json").exists() {
         return Ok(RunFolder::at(fs::canonicalize(as_path)?));
     }
+    if as_path.join("latest/run.json").exists() {
+        return Ok(RunFolder::at(fs::canonicalize(as_path.join("latest"))?));
+    }
+    if as_path.join("plan.json").exists() {
+        return Err(Fixable::failed(format!("`{wanted}` is a run's folder that has lost its `run.json`"))
+            .hint("its results are in the store: run the experiment again, which makes nothing twice")
+            .into());
+    }
     if let Some(folder) = latest(runs, wanted) {
         return Ok(folder);
     }
@@ -281,6 +289,8 @@ mod tests {
         assert_eq!(id(dir.path(), "one").expect("the newest of its name"), "20261130-1");
         assert_eq!(id(dir.path(), "20261129").expect("one begins so"), "20261129-1");
         assert_eq!(id(dir.path(), &old.path.to_string_lossy()).expect("its folder"), "20261129-1");
+        let of_name = dir.path().join("one");
+        assert_eq!(id(dir.path(), &of_name.to_string_lossy()).expect("the newest in the folder"), "20261130-1");
     }
 
     #[test]

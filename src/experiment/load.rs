@@ -113,11 +113,29 @@ pub fn load(request: &Request) -> Result<Loaded, Problems> {
         }
     }
     problems.extend(found.problems.take());
+    if problems.is_empty() {
+        problems.extend(repeated(&points, &whole));
+    }
     if !problems.is_empty() {
         return Err(Problems::new(problems));
     }
     assert_eq!(points.len(), swept.len(), "a point that cannot be read has a problem");
     Ok(Loaded { points, axes, machine, origins, files: files.paths(), leaves })
+}
+
+/// Points that come to the same experiment, however they were written: they would pass for two measurements of one thing.
+fn repeated(points: &[Experiment], whole: &Place) -> Vec<Problem> {
+    let asked = |point: &Experiment| {
+        let nameless = Experiment { point: String::new(), ..point.clone() };
+        serde_json::to_value(nameless).expect("an experiment is plain JSON")
+    };
+    let all: Vec<_> = points.iter().map(asked).collect();
+    let same = |at: usize| all[..at].iter().position(|known| *known == all[at]);
+    let problem = |(at, same): (usize, usize)| {
+        let message = format!("two points are the same experiment: {} and {}", points[same].point, points[at].point);
+        Problem::new(whole, "sweep", message).hint("what a point leaves out is as in the file: name each combination once")
+    };
+    (0..points.len()).filter_map(|at| Some((at, same(at)?))).map(problem).collect()
 }
 
 /// Loads the machine's settings alone, for a command without an experiment.

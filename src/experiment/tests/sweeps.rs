@@ -100,3 +100,11 @@ fn mistakes_in_a_sweep_are_problems_at_their_lines() {
     1 problem
     "#);
 }
+
+#[test]
+fn points_that_come_to_the_same_experiment_are_refused_however_they_are_written() {
+    let seed = train(&asking("").loaded(&[]).points[0]).seed;
+    let list = format!("[{{ \"model.layers\" = 3 }}, {{ \"model.layers\" = 3, \"train.seed\" = {seed} }}]");
+    let problems = asking(&format!("[sweep]\nlist = {list}\n")).problems(&[]);
+    assert!(problems.contains("two points are the same experiment: "), "{problems}");
+}
