@@ -88,10 +88,9 @@ fn note(human: &[Curve], own: &[Curve]) -> String {
         write!(note, " Validation games: at each ply of {games} a token is sampled{at}, and the game goes on as it was played.")
             .expect("written to a string");
     }
-    if let Some((score, _)) = own.first() {
-        let games = plural("game", score.own_games.len() as u64);
-        let at = if own.len() > 1 { " at each temperature".to_owned() } else { at(score.temperature()) };
-        write!(note, " Its own games: {games}{at}.").expect("written to a string");
+    let games = |(score, _): &Curve| plural("game", score.own_games.len() as u64) + &at(score.temperature());
+    if !own.is_empty() {
+        write!(note, " Its own games: {}.", own.iter().map(games).collect::<Vec<_>>().join(", ")).expect("written to a string");
     }
     note
 }
@@ -160,4 +159,31 @@ fn panel(heading: &str, marks: Vec<Mark>, last: u32) -> Panel {
     let x = Axis::new("plies", Unit::Whole).range((0.0, f64::from(last.max(1))));
     let y = Axis::new("games without an illegal token", Unit::Share).range((0.0, 1.0));
     Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 200.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(shares: &[(u32, f64)]) -> Vec<(u32, Estimate)> {
+        shares.iter().map(|&(ply, value)| (ply, Estimate { value, low: value, high: value, n: 60 })).collect()
+    }
+
+    #[test]
+    fn half_of_the_games_are_lost_at_a_ply_that_was_looked_at_or_between_two_of_them() {
+        assert_eq!(label(&at(&[(10, 0.83), (20, 0.1)])), "half between plies\u{a0}10 and\u{a0}20");
+        assert_eq!(label(&at(&[(1, 0.9), (2, 0.4), (3, 0.1)])), "half by ply\u{a0}2");
+        assert_eq!(label(&at(&[(1, 0.2)])), "half by ply\u{a0}1");
+        assert_eq!(label(&at(&[(10, 0.9), (20, 0.6)])), "60.0 % after ply\u{a0}20");
+    }
+
+    #[test]
+    fn a_share_falls_in_steps_only_where_every_ply_was_looked_at() {
+        let line = |curve: &[(u32, Estimate)]| match &marks(curve, Hue::Blue, String::new())[1] {
+            Mark::Line { points, .. } => points.clone(),
+            _ => Vec::new(),
+        };
+        assert_eq!(line(&at(&[(1, 0.9), (2, 0.4)])), [(0.0, 1.0), (1.0, 1.0), (1.0, 0.9), (2.0, 0.9), (2.0, 0.4)]);
+        assert_eq!(line(&at(&[(10, 0.9), (20, 0.4)])), [(0.0, 1.0), (10.0, 0.9), (20.0, 0.4)]);
+    }
 }
