@@ -82,6 +82,9 @@ fn number(value: &Value) -> (String, Option<String>) {
 fn draw(figure: &Figure, whose: &str, point: &Point, score: &Measured) -> Option<Card> {
     let value = score.value(figure.value).filter(|value| value.value.is_finite())?;
     let (number, interval) = number(value);
+    // `0 of 200` has its `of`.
+    let is_count = number.contains(" of ");
+    let sentence = if is_count { figure.sentence.trim_start_matches("of ").trim_start_matches("its ") } else { figure.sentence };
     let masked = if score.score.protocol.masked { ", with a mask" } else { "" };
     let mut svg = String::new();
     let canvas = Canvas::new(&mut svg, SIDE, SIDE);
@@ -98,7 +101,7 @@ fn draw(figure: &Figure, whose: &str, point: &Point, score: &Measured) -> Option
         canvas.line((at(value.low), middle), (at(value.high), middle), Hue::Ink, 3.0);
     }
     y += BAR + 22.0;
-    for line in wrap(&format!("{}{masked}", figure.sentence), SENTENCE, Weight::Regular, ROOM).iter().take(3) {
+    for line in wrap(&format!("{sentence}{masked}"), SENTENCE, Weight::Regular, ROOM).iter().take(3) {
         y += SENTENCE * LEADING;
         canvas.text((MARGIN, y - 0.3 * SENTENCE), Anchor::Start, SENTENCE, Weight::Regular, Hue::Ink, line);
     }
@@ -121,7 +124,7 @@ fn draw(figure: &Figure, whose: &str, point: &Point, score: &Measured) -> Option
     );
     canvas.text((MARGIN, foot), Anchor::Start, SMALL, Weight::Regular, Hue::Soft, &fit(&how, SMALL, Weight::Regular, ROOM));
     canvas.finish();
-    let title = format!("{number} {}{masked}. {model}", figure.sentence);
+    let title = format!("{number} {sentence}{masked}. {model}");
     let svg = dress(&svg, SIDE, SIDE, &format!("{title}. {whose}: {how}"));
     Some(Card { name: figure.name, svg, title })
 }
@@ -146,6 +149,14 @@ mod tests {
             ["card-legality", "card-agreement", "card-clean-games"]
         );
         insta::assert_snapshot!("card-legality.svg", cards[0].svg);
+    }
+
+    #[test]
+    fn nothing_and_everything_are_counts() {
+        let of = |share: u64| number(&Value::share("clean", share, 200).expect("games"));
+        assert_eq!(of(0), ("0 of 200".to_owned(), Some("0.00 to 1.88".to_owned())));
+        assert_eq!(of(200).0, "all of 200");
+        assert_eq!(of(100).0, "50.0 %");
     }
 
     #[test]
