@@ -24,7 +24,7 @@ pub(super) const DRAWN: &str =
     "given beginnings of games; legal moves alone, beside the moves made there in training games; at least 30 games each";
 
 /// Fewer games say too little of what people play.
-const FEWEST_GAMES: u64 = 30;
+pub const FEWEST_GAMES: u64 = 30;
 
 /// Games after which the user may stop the work.
 const CHECK_EVERY: usize = 1 << 16;

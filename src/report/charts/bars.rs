@@ -3,7 +3,7 @@
 use super::canvas::{Anchor, Canvas};
 use super::drawing::{Axis, Bars, Row, Shape, Unit};
 use super::plane;
-use super::scale::range;
+use super::scale::{range, ticks_of};
 use super::style::{Hue, LEADING, TEXT, TICK, Weight, fit, width, wrap};
 
 const HEADING: f64 = 26.0;
@@ -82,9 +82,9 @@ pub(crate) fn height(bars: &Bars, panel_width: f64, rooms: &Rooms, has_axis: boo
     heading(bars) + rows.sum::<f64>() + axis + 6.0
 }
 
-/// Whether two panels have the same axis: the lower shows it for both.
+/// Whether two panels have the same axis, and the lower shows it for both. A dot is read by nothing but its axis: it is never far.
 pub(crate) fn same_axis(a: &Bars, b: &Bars) -> bool {
-    a.axis == b.axis && a.shape == b.shape && axis(a) == axis(b)
+    a.axis == b.axis && a.shape == b.shape && a.shape == Shape::Bar && axis(a) == axis(b)
 }
 
 fn heading(bars: &Bars) -> f64 {
@@ -269,11 +269,18 @@ pub(crate) fn axis(bars: &Bars) -> (f64, f64) {
     }
 }
 
-/// The range that panels of dots share.
+/// The range that panels of dots share, from one round value to another: both ends have their labels.
 pub(crate) fn shared(panels: &[&[Row]]) -> (f64, f64) {
     let bounds = panels.iter().flat_map(|rows| rows.iter()).flat_map(|row| {
         let (low, high) = row.interval.unwrap_or((row.value, row.value));
         [low, row.value, high]
     });
-    range(&Axis::new("", Unit::Share), bounds, 0.05)
+    let axis = Axis::new("", Unit::Share);
+    let (low, high) = range(&axis, bounds, 0.0);
+    let step = match ticks_of(&axis, (low, high), 4).as_slice() {
+        [(first, _), (second, _), ..] => second - first,
+        _ => return (low, high),
+    };
+    let outer = ((low / step).floor() * step, (high / step).ceil() * step);
+    if low >= 0.0 && high <= 1.0 { (outer.0.max(0.0), outer.1.min(1.0)) } else { outer }
 }

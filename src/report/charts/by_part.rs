@@ -1,5 +1,7 @@
 //! Agreement and legality at every ply of some games, by part: ply, rating, time control, check, opening.
 
+use std::fmt::Write as _;
+
 use super::bars::shared;
 use super::drawing::{Bars, Drawing, Panel, Row, Shape, Unit};
 use crate::measure::score::Value;
@@ -7,14 +9,29 @@ use crate::report::results::{Measured, Point, Results};
 use crate::report::words::at;
 use crate::text::{percent, percent_within, plural, thousands};
 
-/// What parts are about, in the order of the panels, and what stands before the names of such parts.
-const KINDS: [(&str, &[&str]); 5] = [
-    ("By ply", &["ply "]),
-    ("By the players' mean rating", &["rating "]),
-    ("By time control", &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"]),
-    ("By check", &["in check", "not in check"]),
-    ("By opening", &["opening "]),
+/// What parts are about, in the order of the panels.
+struct Kind {
+    heading: &'static str,
+    /// What the names of its parts begin with.
+    begins: &'static [&'static str],
+    /// Parts are of whole games, and every game should be in one.
+    of_games: bool,
+}
+
+const KINDS: [Kind; 5] = [
+    Kind { heading: "By ply", begins: &["ply "], of_games: false },
+    Kind { heading: "By the players' mean rating", begins: &["rating "], of_games: true },
+    Kind {
+        heading: "By time control",
+        begins: &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"],
+        of_games: true,
+    },
+    Kind { heading: "By check", begins: &["in check", "not in check"], of_games: false },
+    Kind { heading: "By opening", begins: &["opening "], of_games: false },
 ];
+
+/// An interval from the spread between fewer games is too narrow to be shown.
+const FEWEST_GAMES: f64 = 10.0;
 
 pub(crate) fn agreement(_: &Results, point: &Point) -> Option<Drawing> {
     let score = point.finals("dense").into_iter().next()?;
@@ -30,21 +47,18 @@ pub(crate) fn legality(_: &Results, point: &Point) -> Option<Drawing> {
 
 fn draw(score: &Measured, name: &str, title: &str, what: &str) -> Option<Drawing> {
     let all = score.value(name)?;
-    let panels: Vec<(&str, Vec<Row>)> = KINDS
-        .into_iter()
-        .map(|(heading, begins)| (heading, score.parts(name).filter(|part| is_of(part, begins)).map(row).collect::<Vec<_>>()))
-        .filter(|(_, rows)| !rows.is_empty())
-        .collect();
+    let few = few(score, all);
+    let panels: Vec<(&str, Vec<Row>)> =
+        KINDS.iter().map(|kind| (kind.heading, kind.rows(score, name, all, few))).filter(|(_, rows)| !rows.is_empty()).collect();
     if panels.is_empty() {
         return None;
     }
     let range = shared(&panels.iter().map(|(_, rows)| rows.as_slice()).collect::<Vec<_>>());
-    let games = score.score.counts.get("games").map_or_else(String::new, |games| format!(" of {}", plural("game", *games)));
     let subtitle = format!(
         "{what}. Lines: 95 % intervals, clustered by game. The upright line is all plies: {}.",
         percent_within(all.value, Some(all.low), Some(all.high))
     );
-    let note = format!("{}{games}. One axis for all panels, which need not start at zero.", plural("ply", all.n));
+    let note = note(score, name, all, few);
     let alt = panels.iter().map(|(heading, rows)| said(heading, rows)).collect::<Vec<_>>().join("; ");
     let panel = |(heading, rows): (&str, Vec<Row>)| {
         let level = Some(all.value).filter(|value| value.is_finite());
@@ -56,18 +70,56 @@ fn draw(score: &Measured, name: &str, title: &str, what: &str) -> Option<Drawing
     Some(Drawing { title: title.to_owned(), subtitle, alt, columns: 1, panels }.note(note))
 }
 
-fn is_of(part: &Value, begins: &[&str]) -> bool {
-    begins.iter().any(|begin| part.slice.starts_with(begin))
+/// Plies of a part of whole games that are some ten games; none where the games were not counted.
+fn few(score: &Measured, all: &Value) -> Option<u64> {
+    let games = score.score.counts.get("games").copied().filter(|games| *games > 0)?;
+    Some((FEWEST_GAMES * all.n as f64 / games as f64).ceil() as u64)
 }
 
-fn row(part: &Value) -> Row {
+fn note(score: &Measured, name: &str, all: &Value, few: Option<u64>) -> String {
+    let games = score.score.counts.get("games").map_or_else(String::new, |games| format!(" of {}", plural("game", *games)));
+    let mut note = format!("{}{games}. The axis is the same in all panels, and need not start at zero.", plural("ply", all.n));
+    let hides = |kind: &Kind, few: u64| kind.of_games && kind.parts(score, name).any(|part| part.n < few);
+    if let Some(few) = few.filter(|few| KINDS.iter().any(|kind| hides(kind, *few))) {
+        write!(
+            note,
+            " Games of a rating or a time control that have fewer than {}, which is about {FEWEST_GAMES} games, are too few for \
+             an interval.",
+            plural("ply", few)
+        )
+        .expect("written to a string");
+    }
+    note
+}
+
+impl Kind {
+    fn parts<'a>(&'a self, score: &'a Measured, name: &'a str) -> impl Iterator<Item = &'a Value> {
+        score.parts(name).filter(|part| self.begins.iter().any(|begin| part.slice.starts_with(begin)))
+    }
+
+    fn rows(&self, score: &Measured, name: &str, all: &Value, few: Option<u64>) -> Vec<Row> {
+        let is_few = |part: &Value| self.of_games && few.is_some_and(|few| part.n < few);
+        let mut rows: Vec<Row> = self.parts(score, name).map(|part| row(part, is_few(part))).collect();
+        let others = all.n.saturating_sub(self.parts(score, name).map(|part| part.n).sum());
+        if self.of_games && others > 0 && !rows.is_empty() {
+            rows.push(Row { cells: vec!["–".to_owned(), thousands(others)], ..Row::new("other, unknown", f64::NAN, "") });
+        }
+        rows
+    }
+}
+
+fn row(part: &Value, is_few: bool) -> Row {
     let label = part.slice.strip_prefix("ply ").or_else(|| part.slice.strip_prefix("rating ")).unwrap_or(&part.slice);
     let label = label.strip_prefix("opening ").unwrap_or(label).replace('-', "–");
+    if is_few {
+        return Row { cells: vec![percent(part.value, 1), thousands(part.n)], ..Row::new(label, part.value, "") };
+    }
     let cells = vec![percent_within(part.value, Some(part.low), Some(part.high)), thousands(part.n)];
     Row { cells, ..Row::measured(label, part, "") }
 }
 
 fn said(heading: &str, rows: &[Row]) -> String {
-    let parts: Vec<_> = rows.iter().map(|row| format!("{} {}", row.label, percent(row.value, 1))).collect();
+    let told = rows.iter().filter(|row| row.value.is_finite());
+    let parts: Vec<_> = told.map(|row| format!("{} {}", row.label, percent(row.value, 1))).collect();
     format!("{heading}: {}", parts.join(", "))
 }

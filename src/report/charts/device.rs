@@ -1,7 +1,7 @@
 //! Whether the device worked as it was measured to: the rate that the training needed, and what the device told of itself.
 
 use super::drawing::{Axis, Drawing, Mark, Panel, Plane, Stroke, Unit};
-use super::speed::median;
+use super::speed::{doubt, median};
 use super::style::Hue;
 use crate::report::results::{Point, Results, Speed, Training};
 use crate::text::{percent, plural, significant, thousands};
@@ -19,14 +19,10 @@ const TOLD: [Quantity; 3] = [
     Quantity { heading: "Temperature", unit: "°C", of: |lap| lap.temperature_celsius },
 ];
 
-pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
+pub(crate) fn draw(results: &Results, point: &Point) -> Option<Drawing> {
     let training = point.training.as_ref()?;
     let mut panels = Vec::new();
     let mut said = Vec::new();
-    if let Some((panel, alt)) = rate(training) {
-        panels.push(panel);
-        said.push(alt);
-    }
     for quantity in TOLD {
         let points: Vec<_> = training.speed.iter().filter_map(|lap| Some((lap.step as f64, (quantity.of)(lap)?))).collect();
         let Some(median) = median(points.iter().map(|point| point.1)).filter(|_| points.len() > 1) else { continue };
@@ -34,21 +30,29 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         said.push(format!("{}: {label}", quantity.heading));
         panels.push(panel(quantity.heading, quantity.unit, points, vec![(median, label)]));
     }
-    let told = if panels.len() > 1 { " The rest is what it told of itself." } else { "" };
-    let subtitle = format!(
-        "Operations a second that the training needed, beside those of a large matrix product on the same device: the closer, \
-         the better it is used.{told}"
-    );
+    // The rate alone is the speed once more.
+    if panels.is_empty() {
+        return None;
+    }
+    let mut subtitle = "What the device told of itself while it trained; grey: medians.";
+    let doubt = doubt(results, training);
+    if let Some((panel, alt)) = rate(training).filter(|_| doubt.is_none()) {
+        panels.insert(0, panel);
+        said.insert(0, alt);
+        subtitle = "Operations a second that the training needed, beside those of a large matrix product on the same device: the \
+                    closer, the better it is used. The rest is what it told of itself.";
+    }
     let device = training.device.as_ref()?;
     let threads = if device.threads > 0 { format!(", {}", plural("thread", device.threads)) } else { String::new() };
     let note = format!(
-        "Device: {}{threads}. Each point is of some steps, or from their end. The matrix product was timed once, after the first \
-         of them.",
-        device.device
+        "Device: {}{threads}. Each point is of some steps, or from their end. {}",
+        device.device,
+        doubt.unwrap_or_else(|| "The matrix product was timed once, after the first of them.".to_owned())
     );
     let columns = panels.len().min(2);
-    let drawing = Drawing { title: "Device check".to_owned(), subtitle, alt: said.join("; "), columns, panels };
-    (!drawing.panels.is_empty()).then(|| drawing.note(note))
+    let drawing =
+        Drawing { title: "Device check".to_owned(), subtitle: subtitle.to_owned(), alt: said.join("; "), columns, panels };
+    Some(drawing.note(note))
 }
 
 /// Operations a second that the training needed, below those of a large matrix product.

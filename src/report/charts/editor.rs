@@ -90,10 +90,11 @@ fn ticks_stand_only_at_temperatures_that_were_measured() {
 #[test]
 fn what_is_not_known_fills_no_more_than_a_third_of_a_panel_whose_axis_is_free() {
     let (mut results, _) = all(40);
-    // No game was clean, of few that were played.
+    // Of few games that were played none was clean, but for one at first.
     for score in &mut results.points[0].scores {
         for value in score.score.values.iter_mut().filter(|value| value.name == "clean") {
-            (value.value, value.low, value.high, value.n) = (0.0, 0.0, 0.071, 50);
+            let share = if score.score.checkpoint.step == 0 { 0.02 } else { 0.0 };
+            (value.value, value.low, value.high, value.n) = (share, 0.0, 0.071, 50);
         }
     }
     let drawing = super::full_games::by_tokens(&results, &results.points[0]).expect("snapshots");
@@ -133,15 +134,68 @@ fn a_run_that_kept_everything_says_so_in_words_and_one_without_times_shows_how_l
 }
 
 #[test]
-fn a_device_that_tells_nothing_shows_its_rate_alone_and_one_without_a_rate_nothing() {
+fn a_device_check_says_more_than_the_speed_or_is_not_drawn() {
     let (mut results, charts) = all(160);
     let panels = |results: &Results| super::device::draw(results, &results.points[0]).map(|drawing| drawing.panels.len());
     assert!(charts.iter().any(|(name, drawing)| *name == "device" && drawing.panels.len() == 5), "four panels and a note");
     let training = results.points[0].training.as_mut().expect("a training");
+    training.device.as_mut().expect("a device").matmul_flops_per_second = None;
+    assert_eq!(panels(&results), Some(4), "what it told of itself, and a note");
+    let training = results.points[0].training.as_mut().expect("a training");
+    training.device.as_mut().expect("a device").matmul_flops_per_second = Some(62.86e12);
     for lap in &mut training.speed {
         (lap.power_watts, lap.clock_mhz, lap.temperature_celsius) = (None, None, None);
     }
-    assert_eq!(panels(&results), Some(2));
-    results.points[0].training.as_mut().expect("a training").device.as_mut().expect("a device").matmul_flops_per_second = None;
     assert_eq!(panels(&results), None);
+}
+
+#[test]
+fn a_matrix_product_slower_than_the_training_is_not_trusted_and_no_share_of_it_drawn() {
+    let (mut results, charts) = all(160);
+    let panels = |drawing: &Drawing| drawing.panels.len();
+    assert!(charts.iter().any(|(name, drawing)| *name == "speed" && panels(drawing) == 2), "tokens a second, and MFU");
+    results.points[0].training.as_mut().expect("a training").device.as_mut().expect("a device").matmul_flops_per_second =
+        Some(1e12);
+    let drawing = super::speed::draw(&results, &results.points[0]).expect("a speed");
+    assert!(matches!(&drawing.panels[..], [Panel::Plane(_), Panel::Note(note)] if note.contains("MFU is not to be trusted")));
+    assert!(!drawing.alt.contains("MFU"), "{}", drawing.alt);
+}
+
+#[test]
+fn a_panel_of_nothing_but_zeros_is_a_sentence() {
+    let (mut results, _) = all(40);
+    for score in &mut results.points[0].scores {
+        for value in score.score.values.iter_mut().filter(|value| value.name == "clean") {
+            (value.value, value.low, value.high, value.n) = (0.0, 0.0, 0.071, 50);
+        }
+    }
+    let drawing = super::full_games::by_tokens(&results, &results.points[0]).expect("lengths");
+    let Panel::Note(note) = drawing.panels.last().expect("a note") else { panic!("a note") };
+    assert!(note.starts_with("No game was without an illegal move: none of 50"), "{note}");
+    assert_eq!(drawing.panels.len(), 2, "the lengths are left, and the note");
+}
+
+#[test]
+fn parts_of_few_games_have_no_interval_and_games_of_no_part_are_a_row() {
+    let (mut results, _) = all(40);
+    for score in results.points[0].scores.iter_mut().filter(|score| score.metric.name() == "dense") {
+        score.score.counts.insert("games".to_owned(), 60);
+        for value in score.score.values.iter_mut().filter(|value| value.name == "top1") {
+            match value.slice.as_str() {
+                "" => value.n = 4_543,
+                slice if slice.starts_with("rating ") => value.n = 135,
+                _ => (),
+            }
+        }
+    }
+    let drawing = super::by_part::agreement(&results, &results.points[0]).expect("parts");
+    let ratings = drawing.panels.iter().find_map(|panel| match panel {
+        Panel::Bars(bars) if bars.heading == "By the players' mean rating" => Some(&bars.rows),
+        _ => None,
+    });
+    let (others, rated) = ratings.and_then(|rows| rows.split_last()).expect("rows");
+    assert!(rated.iter().all(|row| row.interval.is_none() && !row.cells[0].contains('[')), "two games or so each");
+    assert_eq!(others.cells, ["–".to_owned(), crate::text::thousands(4_543 - 135 * rated.len() as u64)]);
+    let Some(Panel::Note(note)) = drawing.panels.last() else { panic!("a note") };
+    assert!(note.contains("fewer than 758 plies, which is about 10 games"), "{note}");
 }

@@ -64,7 +64,10 @@ fn as_rows(point: &Point, scores: &[&Measured]) -> Vec<Panel> {
         format!("{} of {} · {share}", fixed((value.value * value.n as f64).round(), 0), thousands(value.n))
     });
     let mut plies = rows("plies", |value| number_within(value.value, Some(value.low), Some(value.high)));
-    if let Some((name, mean)) = real_games(point) {
+    if let Some(value) = drawn_games(point) {
+        let text = format!("{} · n = {}", number_within(value.value, Some(value.low), Some(value.high)), thousands(value.n));
+        plies.push(Row { hue: Hue::Faint, ..Row::measured(VALIDATION_GAMES, value, text) });
+    } else if let Some((name, mean)) = real_games(point) {
         plies.push(Row { hue: Hue::Faint, ..Row::new(name, mean, significant(mean, 3)) });
     }
     let [(_, shares, _), (_, lengths, _)] = PANELS;
@@ -99,7 +102,7 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
     let scores = point.snapshots("full_games");
     let asked = scores.first()?.temperature();
     let last = point.finals("full_games").into_iter().find(|score| score.temperature() == asked);
-    let (mut alt, mut n, mut panels) = (Vec::new(), 0, Vec::new());
+    let (mut alt, mut n, mut panels, mut zeros) = (Vec::new(), 0, Vec::new(), None);
     for (name, heading, unit) in PANELS {
         // Both axes begin at zero, where the untrained model is.
         let shown = samples(&scores, name);
@@ -108,6 +111,17 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         }
         let end = shown[shown.len() - 1];
         n = end.n;
+        let at_last = last.and_then(|score| score.value(name));
+        if unit == Unit::Share
+            && shown.iter().map(|sample| sample.value).chain(at_last.map(|value| value.value)).all(|share| share == 0.0)
+        {
+            let figure =
+                at_last.map_or_else(String::new, |value| format!(", and none of {} as the final figure", thousands(value.n)));
+            let said = format!("No game was without an illegal move: none of {} at any snapshot{figure}.", thousands(n));
+            alt.push(said.trim_end_matches('.').to_owned());
+            zeros = Some(said);
+            continue;
+        }
         let (value, of) = last.and_then(|score| score.value(name)).map_or((end.value, end.n), |value| (value.value, value.n));
         let label = if unit == Unit::Share { share_label(value, of) } else { significant(value, 3) };
         alt.push(format!("{heading}: {label} {}", if last.is_some() { "as the final figure" } else { "at the end" }));
@@ -123,14 +137,15 @@ pub(crate) fn by_tokens(_: &Results, point: &Point) -> Option<Drawing> {
         temperature(asked?),
         plural("game", n)
     );
-    let mut note = String::new();
+    let mut notes = Vec::from_iter(zeros);
     if let Some((score, value)) = last.and_then(|score| Some((score, score.value("clean")?))) {
         write!(subtitle, "; star and label: the final figure, of {}", thousands(value.n)).expect("written to a string");
-        note = measured_at(score);
+        notes.push(measured_at(score));
     }
     let title = "Full games, by training tokens".to_owned();
-    let drawing = Drawing { title, subtitle: subtitle + ".", alt: alt.join("; "), columns: 2, panels };
-    (!drawing.panels.is_empty()).then(|| drawing.note(note))
+    let columns = panels.len();
+    let drawing = Drawing { title, subtitle: subtitle + ".", alt: alt.join("; "), columns, panels };
+    (!drawing.panels.is_empty()).then(|| drawing.note(notes.join(" ")))
 }
 
 fn level(point: &Point) -> Option<Mark> {
@@ -140,6 +155,12 @@ fn level(point: &Point) -> Option<Mark> {
 
 /// The mean plies of games of people, and which they are.
 fn real_games(point: &Point) -> Option<(&'static str, f64)> {
-    let drawn = point.scores.iter().any(|score| score.value("real_plies").is_some());
-    Some((if drawn { "validation games" } else { "kept games" }, point.real_plies()?))
+    Some((if drawn_games(point).is_some() { VALIDATION_GAMES } else { "kept games" }, point.real_plies()?))
+}
+
+const VALIDATION_GAMES: &str = "validation games";
+
+/// The mean plies of the validation games that the metric drew.
+fn drawn_games(point: &Point) -> Option<&Value> {
+    point.scores.iter().rev().find_map(|score| score.value("real_plies"))
 }

@@ -16,7 +16,8 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
     if raw.len() < 2 {
         return None;
     }
-    let window = (raw.len() / 100).max(1);
+    // As long as the end of which the mean is told: the curve ends at that figure.
+    let window = training.last_steps();
     let smooth = smoothed(&raw, window);
     let validation: Vec<_> = training.validation.iter().map(|at| (at.tokens as f64, at.loss)).collect();
     let guessing = (VOCABULARY_SIZE as f64).ln();

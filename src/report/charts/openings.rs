@@ -2,6 +2,7 @@
 
 use super::drawing::{Bars, Drawing, Panel, Row, Shape, Unit};
 use crate::chess::line;
+use crate::measure::openings::FEWEST_GAMES;
 use crate::measure::score::Value;
 use crate::report::results::items::NextMove;
 use crate::report::results::{Measured, Point, Results};
@@ -11,6 +12,8 @@ use crate::text::{number_within, percent, percent_within, plural, thousands};
 /// Beginnings that are shown move by move, and moves of each.
 const SHOWN: usize = 8;
 const MOVES: usize = 5;
+/// Beginnings that are named where they are left out.
+const MOST_NAMED: usize = 6;
 /// Letters of a line in a heading.
 const LONGEST: usize = 26;
 
@@ -42,18 +45,34 @@ pub(crate) fn distances(_: &Results, point: &Point) -> Option<Drawing> {
     .filter(|(.., rows)| !rows.is_empty())
     .map(panel)
     .collect();
-    let left_out = match score.score.counts.get("left_out").copied().unwrap_or(0) {
-        0 => String::new(),
-        1 => "One beginning of too few games is left out.".to_owned(),
-        n => format!("{n} beginnings of too few games are left out."),
-    };
     let subtitle = "How far the model's moves after a beginning are from those of the training games that go on from there. \
                     Whiskers and brackets: 95 % intervals."
         .to_owned();
     let (least, most) = (extreme(score, f64::min)?, extreme(score, f64::max)?);
     let alt = format!("The total variation distance is from {} to {}", percent(least, 1), percent(most, 1));
     let title = "Openings: how far from the training games".to_owned();
-    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 1, panels }.note(left_out))
+    (!panels.is_empty()).then_some(Drawing { title, subtitle, alt, columns: 1, panels }.note(left_out(score)))
+}
+
+/// Which beginnings were asked for and are not told of, and why.
+fn left_out(score: &Measured) -> String {
+    let n = score.score.counts.get("left_out").copied().unwrap_or(0);
+    if n == 0 {
+        return String::new();
+    }
+    let mut names: Vec<String> = score
+        .next_moves
+        .chunk_by(|a, b| a.prefix == b.prefix)
+        .filter(|next| score.parts("variation").all(|part| part.slice != next[0].prefix))
+        .map(|next| ending(&name(&next[0].prefix)))
+        .collect();
+    if names.len() > MOST_NAMED {
+        names.truncate(MOST_NAMED);
+        names.push("…".to_owned());
+    }
+    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join("; ")) };
+    let (beginnings, verb) = (plural("beginning", n), if n == 1 { "is" } else { "are" });
+    format!("{beginnings}{names} {verb} left out: fewer than {FEWEST_GAMES} training games go on from there.")
 }
 
 fn extreme(score: &Measured, of: fn(f64, f64) -> f64) -> Option<f64> {

@@ -39,24 +39,52 @@ pub(crate) fn lengths(_: &Results, point: &Point) -> Option<Drawing> {
         let lengths: Lengths = score.own_games.iter().map(|game| (game.plies, 1)).collect();
         (format!("Its own games{}", at(score.temperature()).replace(" at ", ", ")), Hue::Blue, lengths)
     });
+    let own: Vec<Shown> = own.filter(|(.., lengths)| !lengths.is_empty()).collect();
     let real = point.corpus().map(|corpus| ("Kept games of the corpus".to_owned(), Hue::Faint, corpus.lengths));
-    let panels: Vec<(String, Hue, Lengths)> =
-        own.chain(real).filter(|(.., lengths)| lengths.iter().any(|(_, games)| *games > 0)).collect();
-    let longest = panels.iter().flat_map(|(.., lengths)| lengths).map(|(plies, _)| *plies).max()?;
-    if scores.is_empty() {
-        return None;
+    let real: Vec<Shown> = real.into_iter().filter(|(.., lengths)| lengths.iter().any(|(_, games)| *games > 0)).collect();
+    let (own_longest, real_longest) = (longest(&own)?, longest(&real).unwrap_or(0));
+    let groups = if 2 * own_longest < real_longest { vec![own, real] } else { vec![own.into_iter().chain(real).collect()] };
+    let (mut panels, mut said) = (Vec::new(), Vec::new());
+    for group in &groups {
+        panels.extend(on_one_axis(group, &mut said));
     }
-    // Even bins only: a game ends after White's or after Black's move, and an odd bin would show that as a comb.
-    let bin = [2, 4, 6, 10, 20, 50, 100].into_iter().find(|bin| longest / bin < 52).unwrap_or(1 + longest / 52);
+    let steps: Vec<_> = groups.iter().filter_map(|group| Some(plural("ply", u64::from(step(longest(group)?))))).collect();
+    let subtitle = format!(
+        "Shares of games by their length, in steps of {}. The model plays both sides without a mask, and a game ends at its first \
+         illegal token.",
+        steps.join(", and of the corpus "),
+    );
+    let note = if groups.len() > 1 {
+        "The corpus has its own axes: the model's games are less than half as long."
+    } else {
+        "One axis for all."
+    };
+    Some(Drawing { title: "How long games are".to_owned(), subtitle, alt: said.join("; "), columns: 1, panels }.note(note))
+}
+
+/// A heading, and what stands below it.
+type Shown = (String, Hue, Lengths);
+
+fn longest(group: &[Shown]) -> Option<u32> {
+    group.iter().flat_map(|(.., lengths)| lengths).map(|(plies, _)| *plies).max()
+}
+
+/// Plies of a column. Even steps only: a game ends after White's or after Black's move, and an odd one would show that as a comb.
+fn step(longest: u32) -> u32 {
+    [2, 4, 6, 10, 20, 50, 100].into_iter().find(|step| longest / step < 52).unwrap_or(1 + longest / 52)
+}
+
+fn on_one_axis(group: &[Shown], said: &mut Vec<String>) -> Vec<Panel> {
+    let longest = longest(group).unwrap_or(0);
+    let bin = step(longest);
     let x = (0.0, f64::from((longest / bin + 1) * bin));
-    let mut said = Vec::new();
     let mut drawn = Vec::new();
-    for (heading, hue, lengths) in panels {
+    for (heading, hue, lengths) in group {
         let games: u64 = lengths.iter().map(|(_, games)| games).sum();
         let plies: u64 = lengths.iter().map(|(plies, games)| u64::from(*plies) * games).sum();
         let mean = plies as f64 / games as f64;
         said.push(format!("{heading}: {mean:.1} plies on average"));
-        let columns = Mark::Columns { bins: bins(&lengths, bin, games), hue };
+        let columns = Mark::Columns { bins: bins(lengths, bin, games), hue: *hue };
         let heading = format!("{heading}: {}", thousands(games));
         drawn.push((heading, vec![columns, Mark::Upright { x: mean, label: format!("mean {mean:.1} plies") }]));
     }
@@ -65,13 +93,7 @@ pub(crate) fn lengths(_: &Results, point: &Point) -> Option<Drawing> {
         let (x, y) = (Axis::new("plies", Unit::Whole).range(x), Axis::new("", Unit::Share).range(y));
         Panel::Plane(Plane { heading, x, y, marks, height: 116.0 })
     };
-    let panels = drawn.into_iter().map(panel).collect();
-    let subtitle = format!(
-        "Shares of games by their length, in steps of {}; one axis for all. The model plays both sides without a mask, and a \
-         game ends at its first illegal token.",
-        plural("ply", u64::from(bin))
-    );
-    Some(Drawing { title: "How long games are".to_owned(), subtitle, alt: said.join("; "), columns: 1, panels })
+    drawn.into_iter().map(panel).collect()
 }
 
 fn bins(lengths: &[(u32, u64)], bin: u32, games: u64) -> Vec<(f64, f64, f64)> {

@@ -31,7 +31,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let mut all = Vec::new();
         for ((score, curve), hue) in scores.iter().zip([Hue::Blue, Hue::Orange]) {
             let (Some(t), Some((plies, end))) = (score.temperature(), curve.last()) else { continue };
-            all.extend(marks(curve, hue, format!("T = {}: {}", temperature(t), label(curve))));
+            all.extend(marks(curve, hue, format!("T\u{a0}=\u{a0}{}: {}", temperature(t), label(curve))));
             said.push(format!("{words}{}, {} are left after {plies} plies", at(Some(t)), percent(end.value, 1)));
         }
         if !all.is_empty() {
@@ -54,28 +54,43 @@ fn until_none(mut curve: Vec<(u32, Estimate)>) -> Vec<(u32, Estimate)> {
     curve
 }
 
-/// When half of the games are lost, or what is left of them.
+/// When half of the games are lost, as closely as it was looked at, or what is left of them.
 fn label(curve: &[(u32, Estimate)]) -> String {
-    match (curve.iter().find(|(_, share)| share.value <= 0.5), curve.last()) {
-        (Some((plies, _)), _) => format!("half by ply\u{a0}{plies}"),
-        (None, Some((plies, end))) => format!("{} after ply\u{a0}{plies}", percent(end.value, 1)),
-        (None, None) => String::new(),
-    }
+    let Some(half) = curve.iter().position(|(_, share)| share.value <= 0.5) else {
+        return curve.last().map_or_else(String::new, |(plies, end)| format!("{} after ply\u{a0}{plies}", percent(end.value, 1)));
+    };
+    let (before, by) = (half.checked_sub(1).map_or(0, |before| curve[before].0), curve[half].0);
+    if by - before == 1 { format!("half by ply\u{a0}{by}") } else { format!("half between plies\u{a0}{before} and\u{a0}{by}") }
+}
+
+/// Whether every ply was looked at: the share changes at plies, and not between them.
+fn is_complete(curve: &[(u32, Estimate)]) -> bool {
+    curve.first().is_some_and(|first| first.0 == 1) && curve.windows(2).all(|pair| pair[1].0 - pair[0].0 == 1)
 }
 
 type Curve<'a> = (&'a Measured, Vec<(u32, Estimate)>);
 
 fn note(human: &[Curve], own: &[Curve]) -> String {
-    let mut note = "Kaplan-Meier: games that end are not counted from there on.".to_owned();
+    let mut note = "Kaplan-Meier: games that end are not counted from there on. Intervals: log-log.".to_owned();
+    let shares = || human.iter().chain(own).flat_map(|(_, curve)| curve);
+    if shares().any(|(_, share)| share.value <= 0.0) {
+        note += " Where no game is left, that scale has none: the upper bound is the one from before the last was lost.";
+    }
+    if shares().any(|(_, share)| share.value >= 1.0) {
+        note += " Where none is lost yet, the lower bound is Wilson's.";
+    }
+    if human.iter().chain(own).any(|(_, curve)| !is_complete(curve)) {
+        note += " A straight line joins plies that were looked at, and says nothing of those between.";
+    }
     if let Some((score, _)) = human.first() {
         let games = score.score.counts.get("games").map_or_else(|| "games".to_owned(), |games| plural("game", *games));
         let at = at(score.temperature());
         write!(note, " Validation games: at each ply of {games} a token is sampled{at}, and the game goes on as it was played.")
             .expect("written to a string");
     }
-    if let Some((score, _)) = own.first() {
-        let games = plural("game", score.own_games.len() as u64);
-        write!(note, " Its own games: {games} at each temperature.").expect("written to a string");
+    let games = |(score, _): &Curve| plural("game", score.own_games.len() as u64) + &at(score.temperature());
+    if !own.is_empty() {
+        write!(note, " Its own games: {}.", own.iter().map(games).collect::<Vec<_>>().join(", ")).expect("written to a string");
     }
     note
 }
@@ -114,18 +129,26 @@ fn in_own_games(score: &Measured) -> Vec<(u32, Estimate)> {
 }
 
 fn marks(curve: &[(u32, Estimate)], hue: Hue, label: String) -> Vec<Mark> {
-    let band = curve.iter().map(|(plies, share)| (f64::from(*plies), share.low, share.high));
     let points: Vec<_> = curve.iter().map(|(plies, share)| (f64::from(*plies), share.value)).collect();
+    let start = (0.0, [1.0, 1.0, 1.0]);
+    let shares = curve.iter().map(|(plies, share)| (f64::from(*plies), [share.value, share.low, share.high]));
+    let mut corners: Vec<(f64, [f64; 3])> = std::iter::once(start).chain(shares).collect();
+    let steps = is_complete(curve);
+    if steps {
+        // Up to a ply the share is that of the ply before.
+        let stairs = corners.windows(2).flat_map(|pair| [(pair[1].0, pair[0].1), pair[1]]);
+        corners = std::iter::once(start).chain(stairs).collect();
+    }
     let mut marks = vec![
-        Mark::Band { points: std::iter::once((0.0, 1.0, 1.0)).chain(band).collect(), hue },
+        Mark::Band { points: corners.iter().map(|(plies, [_, low, high])| (*plies, *low, *high)).collect(), hue },
         Mark::Line {
-            points: std::iter::once((0.0, 1.0)).chain(points.iter().copied()).collect(),
+            points: corners.iter().map(|(plies, [share, ..])| (*plies, *share)).collect(),
             hue,
-            stroke: Stroke::Strong,
+            stroke: if steps { Stroke::Strong } else { Stroke::Thin },
             label,
         },
     ];
-    if points.len() <= 12 {
+    if !steps && points.len() <= 12 {
         marks.push(Mark::Dots { points, hue, label: String::new() });
     }
     marks
@@ -136,4 +159,31 @@ fn panel(heading: &str, marks: Vec<Mark>, last: u32) -> Panel {
     let x = Axis::new("plies", Unit::Whole).range((0.0, f64::from(last.max(1))));
     let y = Axis::new("games without an illegal token", Unit::Share).range((0.0, 1.0));
     Panel::Plane(Plane { heading: heading.to_owned(), x, y, marks, height: 200.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(shares: &[(u32, f64)]) -> Vec<(u32, Estimate)> {
+        shares.iter().map(|&(ply, value)| (ply, Estimate { value, low: value, high: value, n: 60 })).collect()
+    }
+
+    #[test]
+    fn half_of_the_games_are_lost_at_a_ply_that_was_looked_at_or_between_two_of_them() {
+        assert_eq!(label(&at(&[(10, 0.83), (20, 0.1)])), "half between plies\u{a0}10 and\u{a0}20");
+        assert_eq!(label(&at(&[(1, 0.9), (2, 0.4), (3, 0.1)])), "half by ply\u{a0}2");
+        assert_eq!(label(&at(&[(1, 0.2)])), "half by ply\u{a0}1");
+        assert_eq!(label(&at(&[(10, 0.9), (20, 0.6)])), "60.0 % after ply\u{a0}20");
+    }
+
+    #[test]
+    fn a_share_falls_in_steps_only_where_every_ply_was_looked_at() {
+        let line = |curve: &[(u32, Estimate)]| match &marks(curve, Hue::Blue, String::new())[1] {
+            Mark::Line { points, .. } => points.clone(),
+            _ => Vec::new(),
+        };
+        assert_eq!(line(&at(&[(1, 0.9), (2, 0.4)])), [(0.0, 1.0), (1.0, 1.0), (1.0, 0.9), (2.0, 0.9), (2.0, 0.4)]);
+        assert_eq!(line(&at(&[(10, 0.9), (20, 0.4)])), [(0.0, 1.0), (10.0, 0.9), (20.0, 0.4)]);
+    }
 }

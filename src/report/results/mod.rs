@@ -287,9 +287,14 @@ impl ParseReport {
 }
 
 impl Training {
-    /// The mean loss of the last steps: a fiftieth of them, and at least one.
+    /// So many steps are the end of a training: a fiftieth of all, at least one, and at most 200.
+    pub fn last_steps(&self) -> usize {
+        (self.curve.len() / 50).clamp(1, 200)
+    }
+
+    /// The mean loss of the last steps.
     pub fn final_loss(&self) -> Option<f64> {
-        let last = &self.curve[self.curve.len() - (self.curve.len() / 50).clamp(1, 200).min(self.curve.len())..];
+        let last = &self.curve[self.curve.len() - self.last_steps().min(self.curve.len())..];
         (!last.is_empty()).then(|| last.iter().map(|step| step.loss).sum::<f64>() / last.len() as f64)
     }
 
