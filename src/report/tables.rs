@@ -60,10 +60,17 @@ pub(crate) fn write(results: &Results, dir: &Path) -> Result<Vec<&'static str>> 
         };
         let mut bytes = Vec::new();
         CsvWriter::new(&mut bytes).finish(&mut frame).with_context(|| format!("writing the table `{}`", table.name))?;
+        // Both are made of the same rows, and the CSV is written last: where that is there and the same, so is the other.
+        if parquet.exists() && fs::read(&csv).is_ok_and(|old| old == bytes) {
+            return Ok(Some(table.name));
+        }
+        if csv.exists() {
+            fs::remove_file(&csv)?;
+        }
+        let mut columns = Vec::new();
+        ParquetWriter::new(&mut columns).finish(&mut frame).with_context(|| format!("writing the table `{}`", table.name))?;
+        fs::write(parquet, &columns)?;
         fs::write(csv, &bytes)?;
-        bytes.clear();
-        ParquetWriter::new(&mut bytes).finish(&mut frame).with_context(|| format!("writing the table `{}`", table.name))?;
-        fs::write(parquet, &bytes)?;
         Ok(Some(table.name))
     });
     written.into_iter().filter_map(Result::transpose).collect()

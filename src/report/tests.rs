@@ -154,7 +154,7 @@ fn a_run_that_goes_on_shows_its_training_so_far() {
     let written = write(&run_dir, &store).expect("a report");
     let markdown = read(&written.markdown);
     assert!(markdown.contains("The run has not ended"), "{markdown}");
-    assert!(markdown.contains("has so far seen 7.86 M tokens in 160 steps"), "{markdown}");
+    assert!(markdown.contains("has so far seen 7.86 M tokens (0.98 % of one pass over 804 M) in 160 steps"), "{markdown}");
     assert!(written.charts.join("loss.svg").exists());
 }
 
@@ -169,7 +169,7 @@ fn a_sweep_over_temperatures_draws_its_shared_parts_once_and_all_temperatures_to
     let overview = read(&written.charts.join("points.svg"));
     assert!(overview.contains("Games without an illegal move") && !overview.contains("Legal moves"), "only what differs");
     let html = read(&written.html);
-    assert!(html.contains("Shared by all points") && html.matches("charts/loss-1.svg").count() == 1);
+    assert!(html.contains("Data and setup, shared by all points") && html.matches("charts/loss-1.svg").count() == 1);
     let markdown = read(&written.markdown);
     let answer = "The largest share of games without an illegal move was 78.5 % [72.3, 83.6] at T = 0.4 (n = 200). It is settled";
     assert!(markdown.contains(answer), "{markdown}");

@@ -79,7 +79,7 @@ pub(crate) enum Mark {
         hue: Hue,
         label: String,
     },
-    /// The parts of a point beside it, such as the seeds of a mean.
+    /// The parts of a point as hollow rings, such as the seeds of a mean.
     Specks {
         points: Vec<(f64, f64)>,
         hue: Hue,
@@ -125,6 +125,8 @@ pub(crate) enum Stroke {
     Thin,
     /// One that lies over another where the two are nearly the same: both are seen.
     Dashed,
+    /// One of several that a line is the mean of.
+    Fine,
     /// Raw values behind a smoothed line.
     Raw,
 }

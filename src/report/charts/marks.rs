@@ -8,9 +8,6 @@ use super::style::Hue;
 /// Of a dashed line, in pixels: a dash, and the gap after it.
 const DASH: (f64, f64) = (7.0, 6.0);
 
-/// From a point to its parts, in pixels.
-const SPECKS_BESIDE: f64 = 7.0;
-
 /// Keeps marks within the ranges, and their number within what can be seen.
 pub(super) struct Inside {
     pub(super) x: (f64, f64),
@@ -27,6 +24,7 @@ impl Inside {
                 let (thick, opacity) = match stroke {
                     Stroke::Strong | Stroke::Dashed => (2.25, 1.0),
                     Stroke::Thin => (1.5, 1.0),
+                    Stroke::Fine => (1.0, 0.65),
                     Stroke::Raw => (1.0, 0.22),
                 };
                 for piece in points.split(|&(x, y)| !x.is_finite() || !y.is_finite()) {
@@ -82,9 +80,9 @@ impl Inside {
                 }
             }
             Mark::Specks { points, hue } => {
-                let (beside, _) = self.pixels(SPECKS_BESIDE, 0.0);
-                for &(x, y) in points.iter().filter(|point| self.holds(**point)) {
-                    plot.dot((x + beside, y), 2.25, *hue);
+                for &point in points.iter().filter(|point| self.holds(**point)) {
+                    plot.dot(point, 4.75, *hue);
+                    plot.dot(point, 3.25, Hue::Surface);
                 }
             }
             Mark::Star { .. } | Mark::Whisker { .. } | Mark::Upright { .. } | Mark::Names { .. } => (),

@@ -1,6 +1,6 @@
 //! The settings of a sweep in rows, for each figure that differs between them and that no chart along an axis shows.
 
-use super::drawing::{Bars, Drawing, Panel, Row, Shape};
+use super::drawing::{Bars, Drawing, Panel, Row, Shape, Unit};
 use super::scaling;
 use crate::report::results::{Measured, Results};
 use crate::report::sweep::{Figure, Sweep};
@@ -35,7 +35,16 @@ pub(crate) fn draw(results: &Results) -> Option<Drawing> {
     let shown = scaling::shown(&sweep);
     let is_shown = |figure: &Figure| shown.iter().any(|known| std::ptr::eq(*known, figure));
     let rest = sweep.figures.iter().filter(|figure| figure.differs() && !is_shown(figure));
-    let panels: Vec<Panel> = rest.filter_map(of).collect();
+    let mut panels: Vec<Panel> = rest.filter_map(of).collect();
+    // What one figure is left over is in the table; one that stands alone needs an axis.
+    match panels.as_mut_slice() {
+        [_] if !shown.is_empty() => return None,
+        [Panel::Bars(only)] => {
+            let is_share = only.rows.iter().all(|row| row.text.contains('%'));
+            only.axis = Some(("", if is_share { Unit::Share } else { Unit::Number }));
+        }
+        _ => (),
+    }
     let seeds = if sweep.repeated().next().is_some() { ", of several seeds of their mean" } else { "" };
     let subtitle = format!(
         "One row a setting of the sweep; lines: 95 % intervals{seeds}. Each panel has its own range, which need not start at zero."

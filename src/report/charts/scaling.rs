@@ -111,7 +111,7 @@ fn over(sweep: &Sweep, kind: &Kind) -> Option<Drawing> {
         for (facet, marks) in facets.iter().zip(marks) {
             let name = heading(figure).unwrap_or(&figure.label);
             let heading = if facet.heading.is_empty() { name.to_owned() } else { format!("{name}, {}", facet.heading) };
-            let y = Scale::new(unit_words(figure.unit), unit).range(range);
+            let y = Scale::new(unit_words(figure), unit).range(range);
             let x = Scale::new(&axis.label(), x_unit).range(x_range);
             panels.push(Panel::Plane(Plane { heading, x, y, marks, height: 190.0 }));
         }
@@ -125,9 +125,15 @@ fn over(sweep: &Sweep, kind: &Kind) -> Option<Drawing> {
     Some(Drawing { title: title(sweep, axis), subtitle: subtitle(sweep, axis, all - facets.len()), alt, columns, panels })
 }
 
-fn unit_words(unit: values::Unit) -> &'static str {
-    match unit {
-        values::Unit::Share => "",
+/// What the numbers of a panel are of.
+fn unit_words(figure: &Figure) -> &'static str {
+    match figure.unit {
+        values::Unit::Share => match figure.metric.as_str() {
+            "legality" => "share of sampled moves",
+            "agreement" => "share of positions",
+            "full_games" => "share of games",
+            _ => "",
+        },
         values::Unit::Nats => "nats per token",
         values::Unit::Bits => "bits",
         values::Unit::Plies => "plies",
@@ -190,7 +196,7 @@ fn title(sweep: &Sweep, axis: &Axis) -> String {
 fn subtitle(sweep: &Sweep, axis: &Axis, left_out: usize) -> String {
     let mut said = vec!["A dot a setting, with its 95 % interval".to_owned()];
     if sweep.repeated().next().is_some() {
-        said.push("of several seeds their mean, and beside it each seed in orange".to_owned());
+        said.push("of several seeds their mean, and each seed as an orange ring".to_owned());
     }
     let mut text = said.join("; ") + ".";
     match axis.kind {

@@ -15,6 +15,39 @@ const AXIS: f64 = 40.0;
 /// What is narrower is drawn as a tick, which says that it is too short to be drawn as long as it was.
 const LEAST_BAR: f64 = 2.0;
 
+/// How wide a tick is.
+const TICK: f64 = 1.25;
+
+/// A bar or a tick, in pixels; of ticks or bars that touch, all of them.
+struct Shape {
+    left: f64,
+    right: f64,
+    hue: Hue,
+    is_tick: bool,
+}
+
+/// Thousands of nodes within a few pixels look like one, and are drawn as one.
+fn shapes(row: &SpanRow, at: impl Fn(f64) -> f64) -> Vec<Shape> {
+    let finite = row.spans.iter().filter(|span| span.0.is_finite() && span.1.is_finite());
+    let mut all: Vec<Shape> = finite
+        .map(|&(begin, end, hue)| {
+            let (left, right) = (at(begin), at(end));
+            let is_tick = right - left < LEAST_BAR;
+            Shape { left, right: if is_tick { left } else { right }, hue, is_tick }
+        })
+        .collect();
+    all.sort_by(|a, b| (a.is_tick, a.hue.name()).cmp(&(b.is_tick, b.hue.name())).then(a.left.total_cmp(&b.left)));
+    let mut shapes: Vec<Shape> = Vec::new();
+    for shape in all {
+        let room = if shape.is_tick { TICK } else { 0.0 };
+        match shapes.last_mut().filter(|last| last.is_tick == shape.is_tick && last.hue == shape.hue) {
+            Some(last) if shape.left - last.right <= room => last.right = last.right.max(shape.right),
+            _ => shapes.push(shape),
+        }
+    }
+    shapes
+}
+
 pub(crate) fn height(spans: &Spans, panel_width: f64) -> f64 {
     spans.rows.len() as f64 * if is_stacked(panel_width) { STACKED_ROW } else { ROW } + AXIS
 }
@@ -52,11 +85,12 @@ pub(crate) fn draw(spans: &Spans, canvas: &Canvas, (left, top): (f64, f64), pane
         for tick in &ticks {
             canvas.line((tick.at, middle - 12.0), (tick.at, middle + 12.0), Hue::Grid, 1.0);
         }
-        for &(begin, end, hue) in row.spans.iter().filter(|span| span.0.is_finite() && span.1.is_finite()) {
-            if at(end) - at(begin) < LEAST_BAR {
-                canvas.line((at(begin), middle - 7.0), (at(begin), middle + 7.0), hue, 1.25);
-            } else {
-                canvas.rect((at(begin), middle - 5.0), (at(end) - at(begin), 10.0), hue);
+        for shape in shapes(row, at) {
+            let wide = shape.right - shape.left;
+            match shape.is_tick {
+                true if wide <= 0.0 => canvas.line((shape.left, middle - 7.0), (shape.left, middle + 7.0), shape.hue, TICK),
+                true => canvas.rect((shape.left - TICK / 2.0, middle - 7.0), (wide + TICK, 14.0), shape.hue),
+                false => canvas.rect((shape.left, middle - 5.0), (wide, 10.0), shape.hue),
             }
         }
         y += height;

@@ -35,7 +35,7 @@ pub(crate) struct PointPage {
     pub(super) gates: Option<Table>,
     pub(super) tables: Vec<(&'static str, Table)>,
     pub(super) settings: Groups,
-    /// Its charts are left to their files, and so are its tables of parts.
+    /// Its charts are left to their files, and so are its tables of figures.
     pub(super) is_left: bool,
     /// Where the settings that are not shown here stand.
     pub(super) beside: Option<String>,
@@ -85,6 +85,14 @@ impl PointPage {
             settings: settings(&point.experiment),
             beside: None,
         }
+    }
+}
+
+impl PointPage {
+    /// Leaves to the tables what nobody reads of the fiftieth point: the answer and its figures stay.
+    pub(super) fn leave(&mut self) {
+        (self.published, self.figures) = (None, None);
+        self.parts.clear();
     }
 }
 

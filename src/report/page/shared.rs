@@ -16,6 +16,9 @@ pub(super) fn first(mut points: Vec<PointPage>, one_model: bool) -> Vec<PointPag
     let shared = taken(&mut points, one_model);
     for point in &mut points {
         point.beside = Some("what all points share".to_owned());
+        if point.is_left {
+            point.leave();
+        }
     }
     points.insert(0, shared);
     points
@@ -25,7 +28,7 @@ fn taken(points: &mut [PointPage], one_model: bool) -> PointPage {
     let first = points[0].name.clone();
     let of_corpus = PointPage {
         anchor: "shared".to_owned(),
-        name: "Shared by all points".to_owned(),
+        name: "Data and setup, shared by all points".to_owned(),
         shared: true,
         is_left: false,
         lead: Vec::new(),

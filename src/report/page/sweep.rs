@@ -7,7 +7,7 @@ use crate::measure::score::Value;
 use crate::report::results::{Point, Results};
 use crate::report::sweep::{Axis, Figure, Kind, Sweep};
 use crate::report::words;
-use crate::text::thousands;
+use crate::text::{si, thousands};
 
 #[derive(Serialize)]
 pub(crate) struct SweepPage {
@@ -92,7 +92,12 @@ impl<'s> Columns<'s> {
     }
 
     fn place(&self, setting: usize) -> Vec<Cell> {
+        let model = &self.sweep.settings[setting].first().experiment.model;
         let cell = |axis: &&Axis| match &axis.numbers {
+            Some(numbers) if axis.kind == Kind::Parameters => {
+                let embedding = si(model.embedding_parameters() as f64);
+                Cell::number(format!("{} + {embedding} of embedding", axis.texts[setting]), Some(numbers[setting]))
+            }
             Some(numbers) => Cell::number(axis.texts[setting].clone(), Some(numbers[setting])),
             None => Cell::text(axis.texts[setting].clone()),
         };
@@ -146,7 +151,8 @@ impl<'s> Columns<'s> {
 fn shown(figure: &Figure, value: Option<&Value>) -> Cell {
     let Some(value) = value else { return Cell::number("–".to_owned(), None) };
     let n = if one_n(figure).is_some() { String::new() } else { format!(", n = {}", thousands(value.n)) };
-    Cell::number(figure.within(value) + &n, Some(value.value))
+    // An interval is never broken.
+    Cell::number(figure.within(value).replace(", ", ",\u{a0}") + &n, Some(value.value))
 }
 
 /// How many observations are behind each value, where that is one number.

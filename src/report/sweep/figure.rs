@@ -7,7 +7,7 @@ use crate::measure::values::{self, Better, Told, Unit};
 use crate::report::compare::{Subject, lines};
 use crate::report::results::{Measured, Point};
 use crate::report::words;
-use crate::stats::{Estimate, difference, mean};
+use crate::stats::{Estimate, difference};
 use crate::store::Key;
 use crate::text::number_within;
 
@@ -23,7 +23,7 @@ pub(crate) struct Figure {
     pub(crate) cells: Vec<Option<Cell>>,
 }
 
-/// The figure of a setting: of its one point, or the mean over its seeds.
+/// The figure of a setting: of its one point, or the mean of its seeds.
 pub(crate) struct Cell {
     /// A loss that was not measured with its interval has bounds that are no numbers.
     pub(crate) value: Value,
@@ -54,9 +54,9 @@ pub(super) fn figures(settings: &[Subject]) -> Vec<Figure> {
         }
         let cells = line.cells.iter().map(|cell| {
             let cell = cell.as_ref()?;
-            let seeds = cell.scores.iter().filter_map(|(_, score)| score.value(line.value).cloned()).collect();
+            let seeds: Vec<Value> = cell.scores.iter().filter_map(|(_, score)| score.value(line.value).cloned()).collect();
             let measurements = cell.scores.iter().map(|(_, score)| score.key).collect();
-            Some(Cell { value: cell.value.clone(), seeds, measurements })
+            Some(Cell { value: of_seeds(&seeds)?, seeds, measurements })
         });
         match figures.iter_mut().find(|figure| figure.metric == line.metric && figure.name == line.value) {
             // Another protocol: it stands beside, and is not compared.
@@ -84,6 +84,26 @@ pub(super) fn figures(settings: &[Subject]) -> Vec<Figure> {
     figures
 }
 
+/// The mean of seeds, within the interval of what each was asked: as wide as that of one seed, since all were asked the same.
+///
+/// The few seeds of a setting tell too little of all others for an interval of their own: of two, Student's is 13 times as wide
+/// as they lie apart.
+fn of_seeds(seeds: &[Value]) -> Option<Value> {
+    let first = seeds.first()?;
+    if seeds.len() == 1 {
+        return Some(first.clone());
+    }
+    let mean = |of: fn(&Value) -> f64| seeds.iter().map(of).sum::<f64>() / seeds.len() as f64;
+    Some(Value {
+        value: mean(|seed| seed.value),
+        low: mean(|seed| seed.low),
+        high: mean(|seed| seed.high),
+        n: seeds.iter().map(|seed| seed.n).min()?,
+        method: format!("mean of {} seeds, interval as of one: {}", seeds.len(), first.method),
+        ..first.clone()
+    })
+}
+
 fn first_finals(point: &Point) -> Vec<&Measured> {
     let mut metrics: Vec<&str> = Vec::new();
     for score in &point.scores {
@@ -109,13 +129,7 @@ fn validation_loss(settings: &[Subject]) -> Option<Figure> {
         .map(|setting| {
             let found: Vec<_> = setting.members.iter().map(|member| of_point(member.point)).collect::<Option<_>>()?;
             let (measurements, seeds): (BTreeSet<Key>, Vec<Value>) = found.into_iter().unzip();
-            let mut value = seeds[0].clone();
-            if seeds.len() > 1 {
-                let losses: Vec<f64> = seeds.iter().map(|seed| seed.value).collect();
-                let over = mean::mean(&losses, &(0.0..=f64::INFINITY))?;
-                value = Value { value: over.value, low: over.low, high: over.high, method: mean::METHOD.to_owned(), ..value };
-            }
-            Some(Cell { value, seeds, measurements })
+            Some(Cell { value: of_seeds(&seeds)?, seeds, measurements })
         })
         .collect();
     let windows = |setting: &Subject| {

@@ -108,8 +108,8 @@ fn the_page_of_a_sweep_has_a_row_a_setting_and_says_once_what_all_points_share()
     let written = write(&run_dir, &store).expect("a report");
     let (html, markdown) = (read(&written.html), read(&written.markdown));
     assert!(html.len() < 3 << 20, "{} bytes", html.len());
-    assert!(markdown.contains("\n| 8 × 256 | 2 | 6.43 M | "), "the mean of two seeds is a row: {markdown}");
-    assert!(markdown.contains("\n| 8 × 256, seed 1 | 6.43 M | "), "and each seed is one below");
+    assert!(markdown.contains("\n| 8 × 256 | 2 | 6.43 M + 50"), "the mean of two seeds is a row: {markdown}");
+    assert!(markdown.contains("\n| 8 × 256, seed 1 | 6.43 M + 50"), "and each seed is one below");
     assert!(html.contains("<a href=\"#point-2\">8\u{a0}×\u{a0}256</a>"), "a name leads to its section");
     assert_eq!(
         html.matches("<details class=\"point\"").count(),
@@ -117,7 +117,7 @@ fn the_page_of_a_sweep_has_a_row_a_setting_and_says_once_what_all_points_share()
         "each is folded, and opened by a script where a link leads to it"
     );
     assert!(html.contains("addEventListener(\"hashchange\", unfold)"), "it is a script, and no text");
-    let (_, shared) = markdown.split_once("\n## Shared by all points").expect("a section");
+    let (_, shared) = markdown.split_once("\n## Data and setup, shared by all points").expect("a section");
     let (shared, points) = shared.split_once("\n## 4 × 128").expect("the first point");
     for once in ["11,035,777 of 89,288,421 games read", "weight decay 0.1", "charts/corpus-1.svg", "Loss of the untrained model"]
     {

@@ -7,6 +7,7 @@ mod seeds;
 use std::collections::BTreeSet;
 
 use super::names::lower;
+use super::training::passes;
 use crate::measure::values::Unit;
 use crate::report::sweep::{Figure, Sweep};
 use crate::stats::Estimate;
@@ -45,11 +46,15 @@ fn budget(sweep: &Sweep) -> Option<String> {
     let end = |pick: fn(f64, f64) -> f64| work.iter().copied().reduce(pick);
     let (low, high) = (end(f64::min)?, end(f64::max)?);
     let unequal = if high > low * 1.05 {
-        format!(", but not as much work: the dearest took {} times the operations of the cheapest", significant(high / low, 2))
+        format!(
+            ", but not as much work: the most expensive took {} times the operations of the cheapest",
+            significant(high / low, 2)
+        )
     } else {
         String::new()
     };
-    Some(format!("All trainings saw as many tokens, {}{unequal}.", thousands(most)))
+    let passes = passes(sweep.settings.first()?.first()).map_or_else(String::new, |passes| format!(", {passes}"));
+    Some(format!("All trainings saw as many tokens, {}{passes}{unequal}.", thousands(most)))
 }
 
 /// A figure within a sentence, in the singular.
@@ -99,6 +104,17 @@ fn size(figure: &Figure, apart: Estimate) -> String {
 /// Whether the interval of a difference lies on one side of 0.
 fn is_settled(apart: Estimate) -> bool {
     apart.low > 0.0 || apart.high < 0.0
+}
+
+/// As [`list`], of what has an `and` of its own: `between a and b, and between b and c`.
+fn list_of_pairs(items: &[String], most: usize) -> String {
+    let more = items.len().saturating_sub(most);
+    let mut shown: Vec<String> = items.iter().take(most).cloned().collect();
+    shown.extend((more > 0).then(|| format!("of {} more", plural("pair", more as u64))));
+    match shown.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{}, and {last}", before.join(", ")),
+        _ => shown.concat(),
+    }
 }
 
 /// `a`, `a and b`, `a, b and c`; of more than `most`, those and how many more there are.

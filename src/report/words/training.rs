@@ -5,16 +5,18 @@ use std::fmt::Write as _;
 use super::validation_tokens;
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::report::results::Point;
-use crate::text::{percent, plural, si, thousands};
+use crate::text::{percent, plural, si, significant, thousands};
 
 pub(super) fn training(point: &Point) -> Option<String> {
     let training = point.training.as_ref()?;
     let last = training.curve.last()?;
     let mut text = format!(
-        "A model of {} parameters {} {} tokens in {}",
+        "A model of {} parameters, and {} of the embedding, {} {} tokens{} in {}",
         si(point.experiment.model.parameters() as f64),
+        si(point.experiment.model.embedding_parameters() as f64),
         if training.unfinished { "has so far seen" } else { "saw" },
         si(last.tokens as f64),
+        passes(point).map_or_else(String::new, |passes| format!(" ({passes})")),
         plural("step", last.step),
     );
     let lowest = training.best.map(|best| (best.step, best.loss)).or_else(|| {
@@ -34,6 +36,18 @@ pub(super) fn training(point: &Point) -> Option<String> {
             .expect("written to a string");
     }
     Some(text + ".")
+}
+
+/// `1.9 passes over 441 k`, `12 % of one pass over 441 k`: how often a training saw its corpus. None of packed games, of which some tokens are cut.
+pub(super) fn passes(point: &Point) -> Option<String> {
+    let training = point.training.as_ref().filter(|training| training.summary.packing.is_none())?;
+    let seen = training.curve.last()?.tokens as f64;
+    let corpus = point.encoded.map(|encoded| encoded.train_tokens as f64).filter(|tokens| *tokens > 0.0)?;
+    let share = seen / corpus;
+    if share < 1.0 {
+        return Some(format!("{} % of one pass over {}", significant(share * 100.0, 2), si(corpus)));
+    }
+    Some(format!("{} passes over {}", significant(share, 2), si(corpus)))
 }
 
 /// What sets a training apart from the usual: packed games, spikes that were skipped, an average of the weights.

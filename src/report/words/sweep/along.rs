@@ -1,8 +1,9 @@
 //! What figures do along an axis of numbers: from its smallest setting to its largest, and step by step.
 
-use super::{is_settled, list, noun, size, told};
+use super::{is_settled, list, list_of_pairs, noun, size, told};
 use crate::report::sweep::{Axis, Figure, Kind, Sweep, written};
-use crate::text::{si, thousands};
+use crate::report::words::training::passes;
+use crate::text::si;
 
 /// Of several axes the others stand still, at the last of their values: that is told beside.
 pub(super) fn sentences(sweep: &Sweep) -> Vec<String> {
@@ -94,7 +95,7 @@ impl<'s> Stretch<'s> {
         let from = match self.axis.kind {
             Kind::Parameters => {
                 let [from, to] = [first, last].map(|at| (si(self.number(at)), &self.sweep.settings[at].name));
-                format!("From {} to {} parameters ({} to {})", from.0, to.0, from.1, to.1)
+                format!("From {} to {} parameters without the embedding ({} to {})", from.0, to.0, from.1, to.1)
             }
             Kind::Tokens => format!("From {} to {} training tokens", si(self.number(first)), si(self.number(last))),
             Kind::Setting(_) => {
@@ -102,7 +103,8 @@ impl<'s> Stretch<'s> {
             }
         };
         let tokens = self.sweep.tokens[last].filter(|_| self.sweep.is_of_equal_tokens());
-        let tokens = tokens.map_or_else(String::new, |tokens| format!(", at equal tokens ({})", thousands(tokens)));
+        let passes = passes(self.sweep.settings[last].first()).map_or_else(String::new, |passes| format!(", {passes}"));
+        let tokens = tokens.map_or_else(String::new, |tokens| format!(", at equal tokens ({}{passes})", si(tokens as f64)));
         let beside = if self.beside.is_empty() { String::new() } else { format!(" (at {})", self.beside) };
         (!turns.is_empty()).then(|| format!("{from}{tokens}{beside}, {}.", turns.join("; ")))
     }
@@ -144,7 +146,7 @@ impl<'s> Stretch<'s> {
             if is_settled(apart) {
                 if apart.value > 0.0 { up += 1 } else { down += 1 }
             } else {
-                open.push(format!("{} and {}", self.sweep.settings[pair[0]].name, self.sweep.settings[pair[1]].name));
+                open.push(format!("between {} and {}", self.sweep.settings[pair[0]].name, self.sweep.settings[pair[1]].name));
             }
         }
         Some(match (open.is_empty(), up > 0 && down > 0) {
@@ -152,8 +154,8 @@ impl<'s> Stretch<'s> {
             (true, true) => "Each step is settled, and not all go one way.".to_owned(),
             (false, _) if up + down == 0 => "No single step is settled.".to_owned(),
             (false, turns) => format!(
-                "Not settled: the difference between {}{}.",
-                list(&open, 3),
+                "Not settled: the difference {}{}.",
+                list_of_pairs(&open, 3),
                 if turns { "; the steps that are do not all go one way" } else { "" }
             ),
         })

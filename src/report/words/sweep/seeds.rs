@@ -5,6 +5,9 @@ use crate::report::sweep::{Figure, Sweep, between};
 use crate::stats::Estimate;
 use crate::text::plural;
 
+/// Pairs of neighbours that are named.
+const MOST_PAIRS: usize = 4;
+
 pub(super) fn sentences(sweep: &Sweep) -> Vec<String> {
     let mut said: Vec<String> = sweep.repeated().filter_map(|at| spread(sweep, at)).collect();
     if said.is_empty() {
@@ -27,7 +30,7 @@ fn spread(sweep: &Sweep, at: usize) -> Option<String> {
         seeds => format!("The furthest of {} of {}", plural("seed", seeds as u64), setting.name),
     };
     (!each.is_empty())
-        .then(|| format!("{who} differ: {}. So much may be chance between two settings, too.", list(&each, each.len())))
+        .then(|| format!("{who} differ: {}. So much may be chance between two settings, too; the intervals of the table, and what is called settled, leave it out.", list(&each, each.len())))
 }
 
 /// The largest difference between two seeds of a setting.
@@ -62,9 +65,16 @@ fn neighbours(sweep: &Sweep) -> Option<String> {
         (0, _) => None,
         (_, true) => Some("All neighbours on the axis lie further apart than these seeds do.".to_owned()),
         (_, false) => {
-            let each: Vec<String> =
-                within.iter().map(|(pair, nouns)| format!("{pair} in {}", list(nouns, nouns.len()))).collect();
-            Some(format!("No further apart than these seeds lie {}.", list(&each, 4)))
+            let most = sweep.repeated().map(|at| sweep.settings[at].seeds()).max()?;
+            let seeds = if most == 2 { "two seeds do" } else { "seeds do" };
+            let each: Vec<String> = within
+                .iter()
+                .map(|(pair, nouns)| format!("{pair} differ by no more than {seeds} in {}", list(nouns, nouns.len())))
+                .collect();
+            let more = each.len().saturating_sub(MOST_PAIRS);
+            let more = if more > 0 { format!("; and so do {}", plural("other pair", more as u64)) } else { String::new() };
+            let each = each.iter().take(MOST_PAIRS).cloned().collect::<Vec<_>>().join("; ");
+            Some(format!("{each}{more}."))
         }
     }
 }
