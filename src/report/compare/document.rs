@@ -59,6 +59,7 @@ pub(crate) fn document(comparison: &Comparison) -> Vec<Part> {
     for section in &comparison.sections {
         parts.extend(figures(comparison, section));
     }
+    parts.extend(comparison.of_levels.iter().cloned().map(Part::Prose));
     if let Some(trends) = table::trends(comparison) {
         parts.extend([Part::Heading("Over all levels".to_owned()), Part::Table(trends)]);
     }
@@ -98,6 +99,7 @@ fn figures(comparison: &Comparison, section: &Section) -> Vec<Part> {
     }
     parts.extend(table::unranked(comparison, section).map(Part::Prose));
     parts.extend(unlisted.map(Part::Prose));
+    parts.extend(table::again(comparison, section).map(Part::Prose));
     parts
 }
 
@@ -140,8 +142,13 @@ pub(crate) fn reading(comparison: &Comparison) -> Vec<String> {
             are(chance.told_of_all)
         ),
     ];
-    if comparison.subjects.iter().all(|subject| subject.seeds == 1) {
-        said.push("One training each: what another seed of the training would change is in none of these intervals.".to_owned());
+    said.push("Figures of the same positions go together, and are no votes that may be counted.".to_owned());
+    if comparison.sections.iter().flat_map(|section| section.listed(false)).any(|row| row.metric == "loss") {
+        said.push(
+            "The loss is of the same windows for all, but is not kept window by window: its difference is from the two intervals, and \
+             wider than pairs would make it."
+                .to_owned(),
+        );
     }
     said
 }

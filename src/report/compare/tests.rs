@@ -275,9 +275,9 @@ fn a_name_that_is_long_gets_a_short_one_and_a_key() {
     assert_eq!(labels(&[single(&long("a"), 1.0, 97.0, 8), single(&long("c"), 1.0, 97.0, 9)]), ["a", "c"]);
     let mut sized = [single(&long("a"), 1.0, 97.0, 8), single(&long("b"), 1.0, 97.0, 9)];
     sized[1].points[0].experiment.model.layers = 3;
-    assert_eq!(labels(&sized), ["16×512", "3×512"]);
+    assert_eq!(labels(&sized), ["16 × 512", "3 × 512"]);
     let comparison = compared(&sized, SHARED).expect("one protocol");
-    assert!(markdown(&comparison).contains("- **3×512**: the run that is called b"), "{}", markdown(&comparison));
+    assert!(markdown(&comparison).contains("- **3 × 512**: the run that is called b"), "{}", markdown(&comparison));
 }
 
 #[test]
