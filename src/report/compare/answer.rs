@@ -55,7 +55,7 @@ fn answer(subjects: &[Column], sections: &[Section], trends: &[Trend], other: us
     let names = [with_seeds(0), with_seeds(other)];
     let found = main().map(|(_, row, difference)| (row, difference)).chain(of(NEXT));
     let mut findings: Vec<String> = found.map(|(row, difference)| finding(section, trends, row, other, difference)).collect();
-    let all = count::all(section, other);
+    let all = count::all(section, other, findings.len());
     let lead = if main().next().is_some() {
         findings.extend(all);
         ranked(
@@ -75,7 +75,7 @@ fn named(name: &str, row: &Row, all: impl Iterator<Item = &'static str>) -> Stri
     format!("{name}{at}")
 }
 
-/// `b is better than a at legality and loss; at agreement it is not told which is.`
+/// `b is better than a at legality and loss; they are not told apart at agreement.`
 fn ranked([first, name]: &[String; 2], main: &[(String, &Difference)]) -> String {
     let of = |is: fn(&Verdict) -> bool| {
         let names = main.iter().filter(|(_, difference)| is(&difference.verdict)).map(|(name, _)| name.clone());
@@ -85,18 +85,14 @@ fn ranked([first, name]: &[String; 2], main: &[(String, &Difference)]) -> String
     let worse = of(|verdict| *verdict == Verdict::Worse);
     let unranked = of(|verdict| matches!(verdict, Verdict::Unranked(_)));
     let open = of(|verdict| *verdict == Verdict::Inconclusive);
-    let rest = |begin: &str| open.as_ref().map_or_else(String::new, |open| format!("; at {open} {begin}"));
+    let rest = open.as_ref().map_or_else(String::new, |open| format!("; they are not told apart at {open}"));
     match (better, worse, unranked) {
-        (Some(better), Some(worse), _) => {
-            format!("{name} is better than {first} at {better}, and worse at {worse}{}.", rest("it is not told which is"))
-        }
-        (Some(better), None, _) => format!("{name} is better than {first} at {better}{}.", rest("it is not told which is")),
-        (None, Some(worse), _) => format!("{name} is worse than {first} at {worse}{}.", rest("it is not told which is")),
-        (None, None, Some(differ)) => {
-            format!("{name} and {first} differ at {differ} and are not ranked{}.", rest("no difference is told"))
-        }
+        (Some(better), Some(worse), _) => format!("{name} is better than {first} at {better}, and worse at {worse}{rest}."),
+        (Some(better), None, _) => format!("{name} is better than {first} at {better}{rest}."),
+        (None, Some(worse), _) => format!("{name} is worse than {first} at {worse}{rest}."),
+        (None, None, Some(differ)) => format!("{name} and {first} differ at {differ} and are not ranked{rest}."),
         (None, None, None) => {
-            format!("it is not told at {} whether {name} or {first} is better.", open.unwrap_or_else(|| "any figure".to_owned()))
+            format!("{name} and {first} are not told apart at {}.", open.unwrap_or_else(|| "any figure".to_owned()))
         }
     }
 }

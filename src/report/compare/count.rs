@@ -10,8 +10,9 @@ use crate::text::plural;
 /// So many are named.
 const MOST: usize = 5;
 
-/// In a sentence: of all figures of the whole sample that have a better side. None where there are none.
-pub(super) fn all(section: &Section, other: usize) -> Option<String> {
+/// In a sentence: of all figures of the whole sample that have a better side. None where there are none but those that are said
+/// already.
+pub(super) fn all(section: &Section, other: usize, said: usize) -> Option<String> {
     let ranked = || pairs(section, other).filter(|(row, _)| values::better(&row.metric, &row.value).is_some());
     let of = |is: fn(&Verdict) -> bool| -> Vec<(&Row, &Difference)> {
         ranked().filter(|(row, difference)| row.alike.is_none() && is(&difference.verdict)).collect()
@@ -21,7 +22,8 @@ pub(super) fn all(section: &Section, other: usize) -> Option<String> {
     let unranked = of(|verdict| matches!(verdict, Verdict::Unranked(_))).len();
     let open = of(|verdict| matches!(verdict, Verdict::Inconclusive | Verdict::Same)).len();
     let all = better.len() + worse.len() + unranked + open;
-    if all == 0 {
+    let aside = set_aside(ranked().map(|(row, _)| row));
+    if all == 0 || all <= said && aside.is_empty() {
         return None;
     }
     // The exceptions are named, whichever they are.
@@ -34,9 +36,9 @@ pub(super) fn all(section: &Section, other: usize) -> Option<String> {
         parts.push(format!("worse at {}{}", number(worse.len()), names(&worse, name_worse)));
     }
     if open > 0 {
-        parts.push(format!("not told at {open}"));
+        parts.push(format!("not told apart at {open}"));
     }
-    Some(format!("Of {}: {}{}.", plural("figure", all as u64), parts.join(", "), set_aside(ranked().map(|(row, _)| row))))
+    Some(format!("Of {} with a better side: {}{}.", plural("figure", all as u64), parts.join(", "), aside))
 }
 
 fn number(n: usize) -> String {

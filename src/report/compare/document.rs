@@ -164,17 +164,29 @@ pub(crate) fn protocols(comparison: &Comparison) -> Vec<(String, String)> {
 
 /// Where each model comes from, seed by seed.
 pub(crate) fn sources(comparison: &Comparison) -> Vec<Source> {
-    let of = |subject: &Column| {
-        let label = subject.label.clone();
-        let source = move |origin: &Origin| Source {
-            label: label.clone(),
+    let origins = comparison.subjects.iter().flat_map(|subject| subject.members.iter().map(move |origin| (subject, origin)));
+    let mut runs: Vec<String> = Vec::new();
+    let source = |(subject, origin): (&Column, &Origin)| {
+        // What holds of a run is said with the first of its trainings.
+        if runs.contains(&origin.run) {
+            let facts = its_own(origin, subject);
+            return Source { label: subject.label.clone(), facts, command: String::new(), report: None };
+        }
+        runs.push(origin.run.clone());
+        Source {
+            label: subject.label.clone(),
             facts: facts(origin, subject),
             command: origin.command.clone(),
             report: origin.report.clone(),
-        };
-        subject.members.iter().map(source).collect::<Vec<_>>()
+        }
     };
-    comparison.subjects.iter().flat_map(of).collect()
+    origins.map(source).collect()
+}
+
+/// What a training has for itself in a run of several.
+fn its_own(origin: &Origin, subject: &Column) -> Vec<String> {
+    let all = facts(origin, subject);
+    all.into_iter().filter(|fact| ["run ", "point ", "weights "].iter().any(|own| fact.starts_with(own))).collect()
 }
 
 fn facts(origin: &Origin, subject: &Column) -> Vec<String> {
