@@ -3,18 +3,20 @@
 use serde::Serialize;
 
 use super::column::Column;
+use super::count;
 use super::levels::Budget;
 use super::needed;
 use super::section::{Difference, Figure, Row, Section};
-use super::table::{far, titled};
+use super::table::{self, far, titled};
 use super::trend::Trend;
 use super::verdict::{Verdict, WITHIN};
-use crate::measure::values;
 use crate::stats::difference;
-use crate::text::{plural, si, significant, thousands};
+use crate::text::{plural, si, significant, temperature, thousands};
 
-/// The figures that everybody asks for first.
-const FIRST: [&str; 4] = ["legality.rate", "agreement.top1", "full_games.clean", "loss.nats"];
+/// The figures that the answer is of, as it calls them.
+const MAIN: [(&str, &str); 3] = [("legality.rate", "legality"), ("agreement.top1", "agreement"), ("loss.nats", "loss")];
+/// What everybody asks for next.
+const NEXT: &str = "full_games.clean";
 
 /// What one model beside the first comes to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,39 +45,63 @@ fn answer(subjects: &[Column], sections: &[Section], trends: &[Trend], other: us
         );
         return Answer { lead, findings: Vec::new() };
     }
-    let of = |figure: &str| {
-        let rows = listed().filter(|(row, _)| row.figure() == figure);
-        rows.map(|(row, difference)| finding(section, trends, row, other, difference)).collect::<Vec<_>>()
-    };
+    let of = |figure: &'static str| listed().filter(move |(row, _)| row.figure() == figure);
+    let main = || MAIN.into_iter().flat_map(|(figure, name)| of(figure).map(move |(row, difference)| (name, row, difference)));
     let several = [0, other].iter().any(|at| subjects[*at].seeds > 1);
     let with_seeds = |at: usize| {
         let seeds = if several { format!(" ({})", plural("seed", subjects[at].seeds as u64)) } else { String::new() };
         format!("{}{seeds}", subjects[at].label)
     };
-    let lead = format!("{}, {}", budget(subjects, section, other), counted(&with_seeds(0), &with_seeds(other), listed()));
-    Answer { lead, findings: FIRST.into_iter().flat_map(of).collect() }
+    let names = [with_seeds(0), with_seeds(other)];
+    let found = main().map(|(_, row, difference)| (row, difference)).chain(of(NEXT));
+    let mut findings: Vec<String> = found.map(|(row, difference)| finding(section, trends, row, other, difference)).collect();
+    let all = count::all(section, other, findings.len());
+    let lead = if main().next().is_some() {
+        findings.extend(all);
+        ranked(
+            &names,
+            &main().map(|(name, row, difference)| (named(name, row, main().map(|main| main.0)), difference)).collect::<Vec<_>>(),
+        )
+    } else {
+        all.unwrap_or_else(|| format!("{name} and {first} have no figure in common of which one side is the better."))
+    };
+    Answer { lead: format!("{}: {lead}", budget(subjects, section, other)), findings }
 }
 
-/// How it stands with every figure that has a better side.
-fn counted<'r>(first: &str, name: &str, listed: impl Iterator<Item = (&'r Row, &'r Difference)>) -> String {
-    let (mut better, mut worse, mut unranked, mut open) = (0_usize, 0_usize, 0_usize, 0_usize);
-    for (_, difference) in listed.filter(|(row, _)| values::better(&row.metric, &row.value).is_some()) {
-        match difference.verdict {
-            Verdict::Better => better += 1,
-            Verdict::Worse => worse += 1,
-            Verdict::Unranked(_) => unranked += 1,
-            _ => open += 1,
+/// `legality`, with its temperature where it is there at several.
+fn named(name: &str, row: &Row, all: impl Iterator<Item = &'static str>) -> String {
+    let several = all.filter(|other| *other == name).count() > 1;
+    let at = row.temperature.filter(|_| several).map_or_else(String::new, |t| format!(" at T = {}", temperature(t)));
+    format!("{name}{at}")
+}
+
+/// `b is better than a at legality and loss; they are not told apart at agreement.`
+fn ranked([first, name]: &[String; 2], main: &[(String, &Difference)]) -> String {
+    let of = |is: fn(&Verdict) -> bool| {
+        let names = main.iter().filter(|(_, difference)| is(&difference.verdict)).map(|(name, _)| name.clone());
+        Some(joined(&names.collect::<Vec<_>>())).filter(|names| !names.is_empty())
+    };
+    let better = of(|verdict| *verdict == Verdict::Better);
+    let worse = of(|verdict| *verdict == Verdict::Worse);
+    let unranked = of(|verdict| matches!(verdict, Verdict::Unranked(_)));
+    let open = of(|verdict| *verdict == Verdict::Inconclusive);
+    let rest = open.as_ref().map_or_else(String::new, |open| format!("; they are not told apart at {open}"));
+    match (better, worse, unranked) {
+        (Some(better), Some(worse), _) => format!("{name} is better than {first} at {better}, and worse at {worse}{rest}."),
+        (Some(better), None, _) => format!("{name} is better than {first} at {better}{rest}."),
+        (None, Some(worse), _) => format!("{name} is worse than {first} at {worse}{rest}."),
+        (None, None, Some(differ)) => format!("{name} and {first} differ at {differ} and are not ranked{rest}."),
+        (None, None, None) => {
+            format!("{name} and {first} are not told apart at {}.", open.unwrap_or_else(|| "any figure".to_owned()))
         }
     }
-    let all = plural("figure", (better + worse + unranked + open) as u64);
-    match (better + worse, unranked) {
-        (0, 0) => format!("at none of {all} is it told whether {name} or {first} is better."),
-        (0, _) => {
-            format!("{name} and {first} differ at {unranked} of {all} and are not ranked; at {open} no difference is told.")
-        }
-        _ if better == 0 => format!("{name} is worse than {first} at {worse} of {all} and better at none; {}.", rest(open)),
-        _ if worse == 0 => format!("{name} is better than {first} at {better} of {all} and worse at none; {}.", rest(open)),
-        _ => format!("{name} is better than {first} at {better} of {all} and worse at {worse}; {}.", rest(open)),
+}
+
+/// `a, b and c`.
+pub(super) fn joined(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        names => names.join(""),
     }
 }
 
@@ -90,7 +116,7 @@ fn basis(sections: &[Section], other: usize) -> Option<&Section> {
 }
 
 /// The rows of the whole sample in which both have a figure.
-fn pairs(section: &Section, other: usize) -> impl Iterator<Item = (&Row, &Difference)> {
+pub(super) fn pairs(section: &Section, other: usize) -> impl Iterator<Item = (&Row, &Difference)> {
     section
         .rows
         .iter()
@@ -110,15 +136,13 @@ fn is_one([a, b]: [f64; 2]) -> bool {
     a > 0.0 && b > 0.0 && (b / a).ln().abs() <= WITHIN.ln_1p()
 }
 
-fn rest(open: usize) -> String {
-    if open == 0 { "none is open".to_owned() } else { format!("at {open} it is not told which") }
-}
-
 /// `Legal moves, T = 1.0: better, +4.6 points [+3.3, +6.0] (n = 4,000, in pairs)`, and what more it would take.
 fn finding(section: &Section, trends: &[Trend], row: &Row, other: usize, difference: &Difference) -> String {
     let of = match row.cells[other].as_ref().zip(row.cells[0].as_ref()) {
-        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("n = {} and {}", seeds(b), seeds(a)),
-        _ if difference.method == difference::METHOD => format!("n = {}", thousands(difference.n)),
+        Some((b, a)) if a.seeds.max(b.seeds) > 1 => format!("n = {} and {}{}", seeds(b), seeds(a), table::unit(row)),
+        _ if difference.method == difference::METHOD => {
+            format!("n = {}{}, from the two intervals", thousands(difference.n), table::unit(row))
+        }
         _ => format!("n = {}, in pairs", thousands(difference.n)),
     };
     let more = match needed::needed(row, other, difference).filter(|_| difference.verdict == Verdict::Inconclusive) {
@@ -135,7 +159,7 @@ fn seeds(figure: &Figure) -> String {
     format!("{} × {}", figure.seeds, thousands(figure.observations))
 }
 
-/// What the two had to learn from: `At equal tokens (819 k; 3×64 spent 2.6 × the FLOPs)`.
+/// What the two had to learn from: `At equal tokens (819 k), not equal work (3 × 64 spent 2.6 × the FLOPs)`.
 fn budget(subjects: &[Column], section: &Section, other: usize) -> String {
     let name = &subjects[other].label;
     let Some([a, b]) = tokens(section, other).filter(|tokens| tokens.iter().all(|tokens| *tokens > 0.0)) else {

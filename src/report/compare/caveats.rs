@@ -2,14 +2,20 @@
 
 use super::comparison::Axis;
 use super::levels::{Budget, nearest_pair};
-use super::section::Section;
+use super::section::{Alike, Section};
 use super::subject::Subject;
 use crate::report::results::Point;
 use crate::text::{significant, thousands};
 use crate::train::config::{Length, Schedule};
 
-/// Each said once, with names.
-pub(crate) fn caveats(subjects: &[Subject], sections: &[Section], axis: Axis) -> Vec<String> {
+/// Of all figures, each said once, with names.
+pub(crate) fn caveats(subjects: &[Subject]) -> Vec<String> {
+    let one_each = "One training each: what another seed of the training would change is in none of these intervals.";
+    vec![unlike_seeds(subjects).unwrap_or_else(|| one_each.to_owned())]
+}
+
+/// Of the snapshots alone.
+pub(crate) fn of_levels(subjects: &[Subject], sections: &[Section], axis: Axis) -> Vec<String> {
     let mut said: Vec<String> = within_a_schedule(subjects, sections).into_iter().collect();
     if axis == Axis::Shared {
         let nearest: Vec<String> = (1..subjects.len()).filter_map(|other| no_equal_work(subjects, sections, other)).collect();
@@ -17,7 +23,6 @@ pub(crate) fn caveats(subjects: &[Subject], sections: &[Section], axis: Axis) ->
             said.push(format!("There are no snapshots within 5 % in work of these; the nearest are {}.", nearest.join("; ")));
         }
     }
-    said.extend(unlike_seeds(subjects));
     said
 }
 
@@ -26,7 +31,7 @@ fn within_a_schedule(subjects: &[Subject], sections: &[Section]) -> Option<Strin
     let unfinished = |(at, subject): (usize, &Subject)| {
         let whole = falling_until(subject.first())?;
         let levels = sections.iter().filter(|section| section.budget.is_some());
-        let rows = levels.flat_map(|section| &section.rows);
+        let rows = levels.flat_map(|section| &section.rows).filter(|row| row.alike != Some(Alike::Final));
         let steps = rows.filter_map(|row| Some(row.cells[at].as_ref()?.step)).filter(|step| *step < whole);
         let (least, most) = steps.fold((u64::MAX, 0), |(least, most), step| (least.min(step), most.max(step)));
         let between = match (thousands(least), thousands(most)) {

@@ -13,14 +13,14 @@ use crate::store::Store;
 use crate::text::temperature;
 
 use super::answer::{Answer, answers};
-use super::caveats::caveats;
+use super::caveats::{caveats, of_levels};
 use super::chance::{self, Chance};
 use super::column::Column;
 use super::differing::{self, Settings};
 use super::levels::{self, Budget, Level};
 use super::line::lines;
 use super::paired::Kept;
-use super::section::Section;
+use super::section::{Alike, Section};
 use super::subject::Subject;
 use super::trend::{Trend, trends};
 use super::unlike::{Unlike, unlike};
@@ -56,6 +56,12 @@ pub struct Comparison {
     pub answers: Vec<Answer>,
     /// What must be known before the figures are read.
     pub caveats: Vec<String>,
+    /// What must be known before the snapshots are read.
+    pub of_levels: Vec<String>,
+    /// What was asked of all of them; none where each has a question of its own.
+    pub question: Option<String>,
+    /// The sources of games; none where they are not the same for all.
+    pub corpus: Vec<String>,
     pub subjects: Vec<Column>,
     pub settings: Settings,
     /// What each protocol is, by its fingerprint.
@@ -106,13 +112,21 @@ impl Comparison {
             return Err(refusal(first, not_comparable.len(), subjects).into());
         }
         sections.retain(|section| !section.rows.is_empty());
+        if let Some((finals, levels)) = sections.split_first_mut().filter(|(finals, _)| finals.budget.is_none()) {
+            for level in levels {
+                level.without_again(finals);
+            }
+        }
         let columns: Vec<Column> = subjects.iter().map(Column::of).collect();
         let (chance, trends) = (chance::allow(&mut sections), trends(&sections));
         Ok(Self {
             schema: 2,
             command: String::new(),
             answers: answers(&columns, &sections, &trends),
-            caveats: caveats(subjects, &sections, wanted.axis),
+            caveats: caveats(subjects),
+            of_levels: of_levels(subjects, &sections, wanted.axis),
+            question: question(subjects),
+            corpus: corpus(subjects),
             subjects: columns,
             settings: differing::settings(subjects, wanted.all_settings),
             protocols: protocols(subjects, &sections),
@@ -131,7 +145,7 @@ impl Comparison {
     /// What the differences of a figure, such as `agreement.top1`, come to: over the whole sample, in all sections.
     pub fn verdicts(&self, figure: &str) -> Vec<&Verdict> {
         let rows = self.sections.iter().flat_map(|section| &section.rows).filter(|row| row.slice.is_empty());
-        rows.filter(|row| row.figure() == figure)
+        rows.filter(|row| row.figure() == figure && row.alike != Some(Alike::Final))
             .flat_map(|row| row.differences.iter().flatten().map(|difference| &difference.verdict))
             .collect()
     }
@@ -151,6 +165,18 @@ fn wanted_levels(subjects: &[Subject], axis: Axis) -> Result<Vec<Level>> {
             all
         }
     })
+}
+
+fn question(subjects: &[Subject]) -> Option<String> {
+    let of = |subject: &Subject| subject.first().experiment.question.clone();
+    let first = subjects.first().map(of).filter(|question| !question.is_empty())?;
+    subjects.iter().all(|subject| of(subject) == first).then_some(first)
+}
+
+fn corpus(subjects: &[Subject]) -> Vec<String> {
+    let of = |subject: &Subject| subject.first().sources.iter().map(|source| source.name.clone()).collect::<Vec<_>>();
+    let first = subjects.first().map(of).unwrap_or_default();
+    if subjects.iter().all(|subject| of(subject) == first) { first } else { Vec::new() }
 }
 
 /// The scores of a point: its final ones, or those of a snapshot.

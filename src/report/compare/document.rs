@@ -59,6 +59,7 @@ pub(crate) fn document(comparison: &Comparison) -> Vec<Part> {
     for section in &comparison.sections {
         parts.extend(figures(comparison, section));
     }
+    parts.extend(comparison.of_levels.iter().cloned().map(Part::Prose));
     if let Some(trends) = table::trends(comparison) {
         parts.extend([Part::Heading("Over all levels".to_owned()), Part::Table(trends)]);
     }
@@ -98,6 +99,7 @@ fn figures(comparison: &Comparison, section: &Section) -> Vec<Part> {
     }
     parts.extend(table::unranked(comparison, section).map(Part::Prose));
     parts.extend(unlisted.map(Part::Prose));
+    parts.extend(table::again(comparison, section).map(Part::Prose));
     parts
 }
 
@@ -140,8 +142,13 @@ pub(crate) fn reading(comparison: &Comparison) -> Vec<String> {
             are(chance.told_of_all)
         ),
     ];
-    if comparison.subjects.iter().all(|subject| subject.seeds == 1) {
-        said.push("One training each: what another seed of the training would change is in none of these intervals.".to_owned());
+    said.push("Figures of the same positions go together, and are no votes that may be counted.".to_owned());
+    if comparison.sections.iter().flat_map(|section| section.listed(false)).any(|row| row.metric == "loss") {
+        said.push(
+            "The loss is of the same windows for all, but is not kept window by window: its difference is from the two intervals, and \
+             wider than pairs would make it."
+                .to_owned(),
+        );
     }
     said
 }
@@ -157,17 +164,29 @@ pub(crate) fn protocols(comparison: &Comparison) -> Vec<(String, String)> {
 
 /// Where each model comes from, seed by seed.
 pub(crate) fn sources(comparison: &Comparison) -> Vec<Source> {
-    let of = |subject: &Column| {
-        let label = subject.label.clone();
-        let source = move |origin: &Origin| Source {
-            label: label.clone(),
+    let origins = comparison.subjects.iter().flat_map(|subject| subject.members.iter().map(move |origin| (subject, origin)));
+    let mut runs: Vec<String> = Vec::new();
+    let source = |(subject, origin): (&Column, &Origin)| {
+        // What holds of a run is said with the first of its trainings.
+        if runs.contains(&origin.run) {
+            let facts = its_own(origin, subject);
+            return Source { label: subject.label.clone(), facts, command: String::new(), report: None };
+        }
+        runs.push(origin.run.clone());
+        Source {
+            label: subject.label.clone(),
             facts: facts(origin, subject),
             command: origin.command.clone(),
             report: origin.report.clone(),
-        };
-        subject.members.iter().map(source).collect::<Vec<_>>()
+        }
     };
-    comparison.subjects.iter().flat_map(of).collect()
+    origins.map(source).collect()
+}
+
+/// What a training has for itself in a run of several.
+fn its_own(origin: &Origin, subject: &Column) -> Vec<String> {
+    let all = facts(origin, subject);
+    all.into_iter().filter(|fact| ["run ", "point ", "weights "].iter().any(|own| fact.starts_with(own))).collect()
 }
 
 fn facts(origin: &Origin, subject: &Column) -> Vec<String> {

@@ -53,12 +53,14 @@ fn is_ours(page: &Path) -> Result<bool> {
     Ok(String::from_utf8_lossy(&head).contains(MARK))
 }
 
-/// The way from a folder to a file, with `/`; none where there is none.
+/// The way from a folder to a file, with `/`: where the file lies below the folder, or below the one that the folder is in, which
+/// is then given away whole. None elsewhere: where the page is read, there would be no such file.
 pub(crate) fn relative(file: &Path, from: &Path) -> Option<String> {
     let (file, from) = (fs::canonicalize(file).ok()?, fs::canonicalize(from).ok()?);
     let shared = file.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let is_beside = from.components().count() - shared <= 1;
     // Only the root in common: the two are of unlike places, and are not moved together.
-    if shared < 2 {
+    if shared < 2 || !is_beside {
         return None;
     }
     let up = from.components().skip(shared).map(|_| "..".to_owned());
@@ -96,14 +98,17 @@ mod tests {
     }
 
     #[test]
-    fn a_way_goes_up_as_far_as_it_must() {
+    fn a_way_goes_up_once_and_no_further() {
         let dir = tempfile::tempdir().expect("a folder");
-        let (runs, page) = (dir.path().join("runs/a"), dir.path().join("pages/b"));
+        let (runs, page) = (dir.path().join("runs/a"), dir.path().join("page"));
         fs::create_dir_all(&runs).expect("made");
         fs::create_dir_all(&page).expect("made");
         fs::write(runs.join("report.html"), "").expect("written");
-        assert_eq!(relative(&runs.join("report.html"), &page).as_deref(), Some("../../runs/a/report.html"));
+        assert_eq!(relative(&runs.join("report.html"), &page).as_deref(), Some("../runs/a/report.html"));
         assert_eq!(relative(&runs.join("report.html"), &runs).as_deref(), Some("report.html"));
+        let deep = page.join("deeper");
+        fs::create_dir_all(&deep).expect("made");
+        assert_eq!(relative(&runs.join("report.html"), &deep), None);
         assert_eq!(relative(&runs.join("none.html"), &runs), None);
     }
 }

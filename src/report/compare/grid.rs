@@ -65,7 +65,7 @@ fn value(row: &Row, figure: Option<&Figure>) -> Cell {
     let Some(figure) = figure else { return Cell { text: table::NOTHING.to_owned(), class: "number", ..Cell::default() } };
     Cell {
         text: table::value(row, figure),
-        note: table::n(figure),
+        note: table::n(row, figure),
         sort: Some(figure.value.value).filter(|value| value.is_finite()),
         class: "number",
         ..Cell::default()

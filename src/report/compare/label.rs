@@ -12,7 +12,7 @@ pub(crate) fn labels(subjects: &[Subject]) -> Vec<String> {
     let names = subjects.iter().map(|subject| plain(&subject.name)).collect();
     let sizes = subjects.iter().map(|subject| {
         let model = &subject.first().experiment.model;
-        format!("{}×{}", model.layers, model.width)
+        format!("{} × {}", model.layers, model.width)
     });
     let letters = (0..subjects.len()).map(letter).collect();
     let of_points = words_apart(subjects, |subject| words::point_name(subject.first()));
@@ -38,9 +38,13 @@ fn words_apart(subjects: &[Subject], name: impl Fn(&Subject) -> String) -> Vec<S
     all.iter().map(apart).collect()
 }
 
-/// `T = 0.2` is one word, `width=32 layers=2` are two.
+/// `T = 0.2` is one word, and so is `4 × 128`; `width=32 layers=2` are two.
 fn parts(text: &str) -> Vec<String> {
-    if text.contains(" = ") { vec![text.to_owned()] } else { text.split(' ').map(str::to_owned).collect() }
+    if text.contains(" = ") || text.contains(" × ") {
+        vec![text.to_owned()]
+    } else {
+        text.split(' ').map(str::to_owned).collect()
+    }
 }
 
 /// `a`, `b`, …, `z`, `a1`, `b1`, …

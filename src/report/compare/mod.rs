@@ -7,6 +7,7 @@ mod caveats;
 mod chance;
 mod column;
 mod comparison;
+mod count;
 mod differing;
 mod document;
 mod folder;
@@ -23,6 +24,7 @@ mod section;
 mod subject;
 mod table;
 mod terminal;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod trend;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 
-use super::answer::Answer;
+use super::answer::{Answer, joined};
 use super::comparison::Comparison;
 use super::document::{Source, differs, protocols, reading, sources, warnings};
 use super::folder;
@@ -15,6 +15,7 @@ use super::render::{csv, json};
 use super::section::Section;
 use super::subject::Subject;
 use super::table::{self, Texts};
+use super::terms;
 use crate::report::charts::overlays;
 use crate::report::page::table::{Cell, Table};
 use crate::report::page::{Figure, render_html};
@@ -24,11 +25,13 @@ use crate::text::plural;
 #[derive(Serialize)]
 struct Page {
     title: String,
+    question: Option<String>,
     facts: Vec<String>,
     tainted: Vec<String>,
     not_comparable: Vec<String>,
     answers: Vec<Answer>,
     caveats: Vec<String>,
+    of_levels: Vec<String>,
     charts: Vec<Figure>,
     sections: Vec<Part>,
     trends: Option<Table>,
@@ -39,6 +42,7 @@ struct Page {
     following: Option<String>,
     reading: Vec<String>,
     protocols: Vec<(String, String)>,
+    terms: Vec<(&'static str, &'static str)>,
     command: String,
     sources: Vec<Source>,
 }
@@ -46,6 +50,9 @@ struct Page {
 #[derive(Serialize)]
 struct Part {
     title: String,
+    /// Of the first one of snapshots: what holds of all of them stands above it.
+    is_first_level: bool,
+    again: Option<String>,
     note: Option<String>,
     unranked: Option<String>,
     unlisted: Option<String>,
@@ -80,6 +87,8 @@ impl Page {
             let (rows, unlisted) = (grid::of(comparison, section, false), table::unlisted(section));
             (rows.is_some() || unlisted.is_some()).then(|| Part {
                 title: table::title(section),
+                is_first_level: false,
+                again: table::again(comparison, section),
                 note: table::spread(comparison, section),
                 unranked: table::unranked(comparison, section),
                 unlisted,
@@ -93,19 +102,30 @@ impl Page {
             1 => "1 setting differs".to_owned(),
             n => format!("{} differ", plural("setting", n)),
         };
+        let mut facts = facts(comparison);
+        facts.extend([
+            plural("model", labels.len() as u64),
+            plural("difference", comparison.chance.differences as u64),
+            differing,
+        ]);
+        let mut sections: Vec<(bool, Part)> =
+            comparison.sections.iter().filter_map(|section| Some((section.budget.is_some(), part(section)?))).collect();
+        let mut caveats = comparison.caveats.clone();
+        match sections.iter_mut().find(|(is_level, _)| *is_level) {
+            Some((_, first)) => first.is_first_level = true,
+            None => caveats.extend(comparison.of_levels.clone()),
+        }
         Self {
             title: title(comparison, first, others),
-            facts: vec![
-                plural("model", labels.len() as u64),
-                plural("difference", comparison.chance.differences as u64),
-                differing,
-            ],
+            question: comparison.question.clone(),
+            facts,
             tainted,
             not_comparable,
             answers: comparison.answers.clone(),
-            caveats: comparison.caveats.clone(),
+            caveats,
+            of_levels: comparison.of_levels.clone(),
             charts: charts.iter().map(|chart| Figure::alone(chart, "compare.csv")).collect(),
-            sections: comparison.sections.iter().filter_map(part).collect(),
+            sections: sections.into_iter().map(|(_, part)| part).collect(),
             trends: table::trends(comparison).and_then(plain),
             subjects: table::subjects(comparison).and_then(plain),
             key: table::key(comparison),
@@ -114,23 +134,43 @@ impl Page {
             following: table::following(comparison),
             reading: reading(comparison),
             protocols: protocols(comparison),
+            terms: terms::used(comparison),
             command: comparison.command.clone(),
             sources: sources(comparison),
         }
     }
 }
 
-/// `size-sweep: 3×64 and 6×192 beside 2×32`: with the run, where the labels do not name it.
+/// The run, where there is one; when they were started, and on what games.
+fn facts(comparison: &Comparison) -> Vec<String> {
+    let origins = || comparison.subjects.iter().flat_map(|subject| &subject.members);
+    let mut runs: Vec<&str> = origins().map(|origin| origin.run.as_str()).collect();
+    runs.dedup();
+    let days = || origins().filter_map(|origin| origin.started.get(..10));
+    let mut facts = Vec::new();
+    if let [run] = runs[..] {
+        facts.push(format!("run {run}"));
+    }
+    facts.extend(
+        days()
+            .min()
+            .zip(days().max())
+            .map(|(first, last)| if first == last { format!("started {first}") } else { format!("started {first} to {last}") }),
+    );
+    if !comparison.corpus.is_empty() {
+        facts.push(format!("corpus {}", comparison.corpus.join(", ")));
+    }
+    facts
+}
+
+/// `size-sweep: 3 × 64 and 6 × 192 beside 2 × 32`: with the run, where the labels do not name it.
 fn title(comparison: &Comparison, first: &str, others: &[&str]) -> String {
     let members = || comparison.subjects.iter().flat_map(|subject| &subject.members);
     let run = members().next().map(|origin| origin.name.as_str()).unwrap_or_default();
     let is_named = comparison.subjects.iter().any(|subject| subject.label == subject.name);
     let of =
         if is_named || run.is_empty() || members().any(|origin| origin.name != run) { String::new() } else { format!("{run}: ") };
-    let others = match others {
-        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        others => others.join(""),
-    };
+    let others = joined(&others.iter().map(|&label| label.to_owned()).collect::<Vec<_>>());
     format!("{of}{others} beside {first}")
 }
 

@@ -78,5 +78,6 @@ fn name(alike: Alike) -> &'static str {
         Alike::Measurement => "measurement",
         Alike::Zero => "zero",
         Alike::Twice => "twice",
+        Alike::Final => "final",
     }
 }

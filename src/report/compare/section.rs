@@ -47,6 +47,8 @@ pub enum Alike {
     Zero,
     /// The numbers of another row, counted once more.
     Twice,
+    /// A snapshot of the weights that the final figures are of, measured on no more than these.
+    Final,
 }
 
 /// A value, and of which weights.
@@ -92,6 +94,14 @@ impl Section {
             rows[at].alike = rows[at].alike.or_else(|| rows[at].is_counted_in(&rows).then_some(Alike::Twice));
         }
         Self { budget: level.map(|level| level.budget), at: level.map(|level| level.at), rows }
+    }
+
+    /// Sets aside what the final figures tell once more: all rows are of their weights, by their protocols, on no more items.
+    pub(crate) fn without_again(&mut self, finals: &Self) {
+        let listed = || self.rows.iter().filter(|row| row.alike.is_none());
+        if self.budget.is_some() && listed().all(|row| finals.rows.iter().any(|last| row.is_told_by(last))) {
+            self.rows.iter_mut().for_each(|row| row.alike = row.alike.or(Some(Alike::Final)));
+        }
     }
 
     /// The rows that tell something: of the whole sample, or of its parts.
@@ -149,6 +159,20 @@ impl Row {
     /// Such as `agreement.top1`.
     pub(crate) fn figure(&self) -> String {
         format!("{}.{}", self.metric, self.value)
+    }
+
+    /// Whether the other is of the same weights and protocol in every column, and of as many items at least. An average of weights
+    /// is of the last step too, and is none of its snapshots.
+    fn is_told_by(&self, last: &Self) -> bool {
+        let same = |(snapshot, figure): (&Option<Figure>, &Option<Figure>)| match (snapshot, figure) {
+            (Some(a), Some(b)) => a.step == b.step && b.checkpoint != "ema" && a.observations <= b.observations,
+            (None, None) => true,
+            _ => false,
+        };
+        last.figure() == self.figure()
+            && last.slice == self.slice
+            && last.protocol == self.protocol
+            && self.cells.iter().zip(&last.cells).all(same)
     }
 
     /// Whether these are the numbers of agreement once more: calibration may ask the same positions.

@@ -80,7 +80,7 @@ pub(crate) fn flat(comparison: &Comparison, section: &Section, parts: bool) -> O
     let tested = is_tested(section, parts);
     let row = |row: &Row| {
         let cell = |figure: &Option<Figure>| {
-            figure.as_ref().map_or_else(|| NOTHING.to_owned(), |figure| format!("{}, {}", value(row, figure), n(figure)))
+            figure.as_ref().map_or_else(|| NOTHING.to_owned(), |figure| format!("{}, {}", value(row, figure), n(row, figure)))
         };
         let difference = row.differences[0].as_ref();
         let mut cells = vec![titled(row)];
@@ -107,7 +107,7 @@ pub(crate) fn turned(comparison: &Comparison, section: &Section, parts: bool) ->
         let line = |(at, subject): (usize, &Column)| {
             let figure = row.cells[at].as_ref()?;
             let difference = at.checked_sub(1).and_then(|at| row.differences[at].as_ref());
-            let n = n(figure).replace("n = ", "");
+            let n = n(row, figure).replace("n = ", "");
             // What is in the head or told below need not be in every row.
             let mut cells = vec![subject.label.clone(), value(row, figure), n, said(row, difference).replace(" points", "")];
             cells.extend(tested.then(|| chance(difference)));
@@ -136,12 +136,18 @@ pub(crate) fn value(row: &Row, figure: &Figure) -> String {
     words::within(&row.metric, &figure.value)
 }
 
-/// `n = 4,000`, or `n = 2 × 4,000` of two seeds.
-pub(crate) fn n(figure: &Figure) -> String {
+/// `n = 4,000`, or `n = 2 × 4,000` of two seeds; with what is counted, where that is nothing of a game.
+pub(crate) fn n(row: &Row, figure: &Figure) -> String {
+    let of = unit(row);
     match figure.seeds {
-        1 => format!("n = {}", thousands(figure.value.n)),
-        seeds => format!("n = {seeds} × {}", thousands(figure.observations)),
+        1 => format!("n = {}{of}", thousands(figure.value.n)),
+        seeds => format!("n = {seeds} × {}{of}", thousands(figure.observations)),
     }
+}
+
+/// What a sample is of, where that is neither positions nor games.
+pub(crate) fn unit(row: &Row) -> &'static str {
+    if row.metric == "loss" { " windows" } else { "" }
 }
 
 /// The first digits of a protocol.
@@ -223,6 +229,17 @@ pub(crate) fn unlisted(section: &Section) -> Option<String> {
         said.push(format!("the numbers of another row once more ({})", names(&twice)));
     }
     (!said.is_empty()).then(|| format!("Not listed: {}.", said.join("; ")))
+}
+
+/// Below the final figures: the levels that are snapshots of the very same weights.
+pub(crate) fn again(comparison: &Comparison, section: &Section) -> Option<String> {
+    let is_again = |level: &&Section| level.rows.iter().any(|row| row.alike == Some(Alike::Final));
+    let levels = comparison.sections.iter().filter(is_again);
+    let named: Vec<String> = levels.filter_map(|level| Some(level.budget?.words(level.at?))).collect();
+    (section.budget.is_none() && !named.is_empty()).then(|| {
+        let at = named.join(" and ");
+        format!("The snapshots at {at} are of these same weights, on no more items: their figures stand in the CSV and the JSON alone.")
+    })
 }
 
 /// What the levels of a budget say together, a row a figure; none where there are no two.

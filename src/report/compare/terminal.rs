@@ -33,6 +33,9 @@ fn line_of(source: &Source) -> String {
     format!("{}  {}{command}{report}", source.label, source.facts.join("; "))
 }
 
+/// Blanks at which no line is broken: `6 × 192` is one word.
+const GLUED: &str = "\u{a0}×\u{a0}";
+
 /// None where a row would be wider than that.
 fn aligned(texts: &Texts, width: usize) -> Option<String> {
     let widths = widths(&std::iter::once(&texts.head).chain(&texts.rows));
@@ -93,7 +96,7 @@ fn indented(text: &str) -> String {
 fn broken(text: &str, width: usize, [first, other]: [&str; 2]) -> String {
     let (mut out, mut line) = (String::new(), first.to_owned());
     let mut is_empty = true;
-    for word in text.split(' ') {
+    for word in text.replace(" × ", GLUED).split(' ') {
         if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
             out.push_str(line.trim_end());
             out.push('\n');
@@ -106,7 +109,7 @@ fn broken(text: &str, width: usize, [first, other]: [&str; 2]) -> String {
         line.push_str(word);
         is_empty = false;
     }
-    out + line.trim_end() + "\n"
+    (out + line.trim_end() + "\n").replace(GLUED, " × ")
 }
 
 #[cfg(test)]

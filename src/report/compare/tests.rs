@@ -275,9 +275,9 @@ fn a_name_that_is_long_gets_a_short_one_and_a_key() {
     assert_eq!(labels(&[single(&long("a"), 1.0, 97.0, 8), single(&long("c"), 1.0, 97.0, 9)]), ["a", "c"]);
     let mut sized = [single(&long("a"), 1.0, 97.0, 8), single(&long("b"), 1.0, 97.0, 9)];
     sized[1].points[0].experiment.model.layers = 3;
-    assert_eq!(labels(&sized), ["16×512", "3×512"]);
+    assert_eq!(labels(&sized), ["16 × 512", "3 × 512"]);
     let comparison = compared(&sized, SHARED).expect("one protocol");
-    assert!(markdown(&comparison).contains("- **3×512**: the run that is called b"), "{}", markdown(&comparison));
+    assert!(markdown(&comparison).contains("- **3 × 512**: the run that is called b"), "{}", markdown(&comparison));
 }
 
 #[test]
@@ -309,6 +309,50 @@ fn what_is_equal_by_construction_is_not_listed_and_the_rest_is_allowed_for_its_n
     assert!(holm[0] < 0.001 && holm[1] > 0.5, "{holm:?}");
     let one = compared(&[with("a", 0.0, 97.0, 800), with("b", 1.0, 98.0, 801)], SHARED).expect("one protocol");
     assert!(!markdown(&one).contains("Not listed"), "what one of them did is listed");
+}
+
+#[test]
+fn snapshots_of_the_weights_that_the_final_figures_are_of_are_not_told_twice() {
+    let levels = |name: &str, points: f64, step: u64| {
+        let mut results = single(name, 1.0, points, 800);
+        for at in [400, step] {
+            let value = share("rate", points, 1_000);
+            results.points[0].scores.push(measured(&legality(1.0), Asked::Snapshot, [at, at / 20], vec![value]));
+        }
+        results
+    };
+    // The final figures are of step 16,000.
+    let runs = [levels("a", 97.0, 16_000), levels("b", 98.0, 16_000)];
+    let comparison = compared(&runs, SHARED).expect("one protocol");
+    assert_eq!((comparison.sections.len(), comparison.chance.differences), (3, 2));
+    let shown = markdown(&comparison);
+    assert!(shown.contains("The snapshots at 800 tokens are of these same weights") && !shown.contains("tokens: 800"), "{shown}");
+    assert!(csv(&comparison).expect("a table").lines().filter(|line| line.ends_with(",final")).count() == 2);
+    let dir = tempfile::tempdir().expect("a folder");
+    write(&mut compared(&runs, SHARED).expect("one protocol"), &subjects_of(&runs), dir.path()).expect("written");
+    let chart = fs_err::read_to_string(dir.path().join("charts/legality.svg")).expect("a chart");
+    assert!(chart.contains("a: 97.0 %") && chart.contains("stars: final figures"), "{chart}");
+
+    let earlier = compared(&[levels("a", 97.0, 15_900), levels("b", 98.0, 16_000)], SHARED).expect("one protocol");
+    assert_eq!(earlier.chance.differences, 3, "other weights are another figure");
+}
+
+#[test]
+fn an_answer_names_what_is_not_as_the_rest_is() {
+    let with = |name: &str, points: f64, castling: f64, tokens: u64| {
+        let mut results = single(name, 1.0, points, tokens);
+        let rules = Metric::Rules { positions: 2_000, seed: 7 };
+        let values = vec![share("castling.legal", castling, 2_000), share("promotion.legal", 0.0, 2_000)];
+        results.points[0].scores.push(measured(&rules, Asked::Final, [16_000, tokens], values));
+        results
+    };
+    let comparison = compared(&[with("a", 97.0, 60.0, 800), with("b", 98.0, 40.0, 801)], SHARED).expect("one protocol");
+    let answer = &comparison.answers[0];
+    assert!(answer.lead.ends_with(": b is better than a at legality."), "{answer:?}");
+    insta::assert_snapshot!(
+        answer.findings.last().expect("the count"),
+        @"Of 2 figures with a better side: better at 1, worse at 1 (Castling: first choice legal, −20.0 points [−23.0, −16.9]); not among them 1 at zero in all."
+    );
 }
 
 #[test]
