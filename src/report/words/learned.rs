@@ -161,7 +161,7 @@ mod tests {
         let said = said(last);
         let of =
             |begin: &str| said.iter().find(|sentence| sentence.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {said:?}"));
-        let loss = of("Over all 25,600 validation tokens, in 200 windows, its loss is 1.9");
+        let loss = of("Over all 25,600 validation tokens, in 100 windows, its loss is 1.9");
         assert!(loss.contains("] nats; 1.6") && loss.ends_with(" tokens which chose the checkpoint."), "{loss}");
         let puzzles = of("It solved 37.6 % [");
         assert!(puzzles.ends_with("] of 500 puzzles, each shown with the game that led to it."), "{puzzles}");
