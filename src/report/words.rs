@@ -1,5 +1,6 @@
 //! Numbers as sentences. A sentence says what was counted, of how many, and no more than its interval allows.
 
+mod caveats;
 mod corpus;
 mod full_games;
 mod lead;
@@ -14,19 +15,20 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::published::changed;
-use super::results::{Measured, Point, Results, SEED, State};
+use super::results::{Measured, Outcome, Point, Results, SEED, State};
 use crate::measure::score::MeasuredCheckpoint;
 use crate::taint;
 use crate::text::{self, plural, thousands};
 
-pub(crate) use corpus::{TOLD, exact_share, known, known_share};
+pub(crate) use caveats::{caveats, positions_a_game};
+pub(crate) use corpus::{TOLD, exact_share, known, known_share, origin};
 pub(crate) use full_games::answers;
 pub(crate) use lead::{lead, untrained};
-pub(crate) use names::{column, figure, is_sampled, is_share, method, part, parts, reason, within};
+pub(crate) use names::{column, figure, is_sampled, is_share, method, of_how_many, part, parts, reason, share, within};
 pub(crate) use sweep::sweep;
 pub(crate) use terms::used;
 
-use names::{lower, share};
+use names::lower;
 
 /// What the sentences about the corpus stand under.
 pub(crate) const TRAINING_AND_CORPUS: &str = "Training and corpus";
@@ -57,7 +59,7 @@ pub(crate) fn summary(point: &Point) -> Vec<Group> {
         (
             TRAINING_AND_CORPUS,
             [some(training::training(point)), some(corpus::corpus(point)), some(corpus::overlap(point))].concat(),
-            [training::apart(point), each("loss", learned::loss), some(corpus::positions(point))].concat(),
+            [training::apart(point), learned::loss(point), some(corpus::positions(point))].concat(),
         ),
     ];
     let groups = groups.into_iter().map(|(heading, said, more)| Group { heading, said, more });
@@ -123,7 +125,7 @@ pub(crate) fn at(temperature: Option<f64>) -> String {
 
 /// What an illegal token did, after how many of them.
 const FAILED: [(&str, &str); 4] = [
-    ("illegal_movement", "moved a piece of its own as it must not"),
+    ("illegal_movement", "moved a piece of its own illegally"),
     ("empty_square", "moved from an empty square"),
     ("opponents_piece", "moved a piece of the opponent's"),
     ("special_token", "were no move but a special token"),
@@ -214,9 +216,22 @@ pub(crate) fn warnings(results: &Results) -> Vec<String> {
 /// What is worth knowing of where things come from, and is no warning.
 pub(crate) fn notes(results: &Results) -> Vec<String> {
     let commit = results.run.git.split(['-', '+']).next().unwrap_or_default();
-    let made = results.nodes.iter().filter_map(|outcome| outcome.made_by.as_ref());
-    let other = made.filter(|made_by| !commit.is_empty() && !dirty(&made_by.git) && made_by.git != commit).count() as u64;
-    if other > 0 { vec![format!("{} kept from another commit than the run's.", was(other))] } else { Vec::new() }
+    let other = |outcome: &&Outcome| {
+        let made_by = outcome.made_by.as_ref();
+        made_by.is_some_and(|made_by| !commit.is_empty() && !dirty(&made_by.git) && made_by.git != commit)
+    };
+    let others: Vec<_> = results.nodes.iter().filter(other).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let mut stages: Vec<&str> = others.iter().map(|outcome| outcome.node.stage.as_str()).collect();
+    stages.dedup();
+    let (its, was_made) = if others.len() == 1 { ("its key says", "it was") } else { ("their keys say", "they were") };
+    vec![format!(
+        "{} kept from another commit than the run's ({}): {its} that settings, inputs and the version of the stage are the same, so it          does not matter unless the version was not counted up when the program changed; the table of nodes names the commit that {was_made}          made at.",
+        was(others.len() as u64),
+        stages.join(", ")
+    )]
 }
 
 fn dirty(git: &str) -> bool {

@@ -72,7 +72,7 @@ fn sources(point: &Point) -> Option<Table> {
         ("Mate", true),
         ("Stalemate", true),
         ("Drawn by other rules", true),
-        ("Not ended on the board", true),
+        ("Ended otherwise", true),
     ];
     Table::of(&head, accounts(point).into_iter().map(row).collect())
 }

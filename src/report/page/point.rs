@@ -12,7 +12,7 @@ use crate::report::published::{self, Verdict};
 use crate::report::results::{Asked, Measured, Point, Results, State};
 use crate::report::settings::{Groups, settings};
 use crate::report::words::{self, Group};
-use crate::text::{bytes, fixed, percent, percent_within, significant, temperature, thousands};
+use crate::text::{bytes, fixed, percent, plural, si, significant, temperature, thousands};
 
 #[derive(Serialize)]
 pub(crate) struct PointPage {
@@ -22,6 +22,8 @@ pub(crate) struct PointPage {
     pub(super) shared: bool,
     /// The answer, in one paragraph.
     pub(super) lead: Vec<String>,
+    /// What the intervals do not tell.
+    pub(super) caveats: Vec<String>,
     pub(super) summary: Vec<Group>,
     pub(super) tiles: Vec<Tile>,
     pub(super) published: Option<Table>,
@@ -30,6 +32,8 @@ pub(crate) struct PointPage {
     pub(super) learned: Vec<(&'static str, Vec<Figure>)>,
     pub(super) cards: Vec<(String, String)>,
     pub(super) trained: Vec<Figure>,
+    /// Who played, as far as it is known.
+    pub(super) origin: Vec<String>,
     pub(super) corpus: Vec<Figure>,
     pub(super) device: Vec<(&'static str, String)>,
     pub(super) gates: Option<Table>,
@@ -65,6 +69,7 @@ impl PointPage {
             shared: false,
             is_left,
             lead: words::lead(point),
+            caveats: words::caveats(results, point),
             summary: words::summary(point),
             tiles: tiles(point),
             published: compared(results, point),
@@ -78,6 +83,7 @@ impl PointPage {
                 .collect(),
             cards: cards(index, drawn),
             trained: section(Section::Trained),
+            origin: if point.corpus().is_some() { words::origin(point) } else { Vec::new() },
             corpus: section(Section::Corpus),
             device: device(point),
             gates: gates(point),
@@ -116,13 +122,13 @@ fn tiles(point: &Point) -> Vec<Tile> {
     let metric = |metric: &'static str, name: &str, label: &'static str| {
         let score = point.finals(metric).into_iter().next()?;
         let value = score.value(name)?;
-        let all = percent_within(value.value, Some(value.low), Some(value.high));
+        let all = words::share(value);
         let (shown, interval) =
             all.split_once(" [").map_or((all.as_str(), String::new()), |(shown, rest)| (shown, format!("[{rest}, ")));
         let note = format!("{interval}n = {}{}", thousands(value.n), words::at(score.temperature()).replace(" at ", ", "));
         let untrained = words::untrained(point, score).and_then(|first| {
             let value = first.value(name)?;
-            Some(format!("{}, n = {}", percent_within(value.value, Some(value.low), Some(value.high)), thousands(value.n)))
+            Some(format!("{}, n = {}", words::share(value), thousands(value.n)))
         });
         let published = published::shown(point, &format!("{metric}.{name}"), score.temperature());
         let beside = [("Untrained", untrained), ("Published", published)];
@@ -130,16 +136,29 @@ fn tiles(point: &Point) -> Vec<Tile> {
         Some(Tile { label, value: shown.to_owned(), note, beside })
     };
     let loss = || {
-        let training = point.training.as_ref()?;
-        let best = training.best?;
-        let value = fixed(best.loss, 3);
-        let (tokens, step) = (thousands(words::validation_tokens(point)), thousands(best.step));
-        let note = format!("nats per token, on {tokens} tokens, at step {step}");
+        let best = || {
+            let best = point.training.as_ref()?.best?;
+            let (tokens, step) = (thousands(words::validation_tokens(point)), thousands(best.step));
+            let note = format!("nats per token, on {tokens} tokens, at step {step}");
+            Some(("Best validation loss", fixed(best.loss, 3), note))
+        };
+        // That of the checkpoint's choice is of few tokens, and the least of several.
+        let of_all = || {
+            let score = point.finals("loss").into_iter().next()?;
+            let nats = score.value("nats")?;
+            let shown = words::within("loss", nats);
+            let (value, interval) = shown.split_once(" [")?;
+            let windows = words::of_how_many("loss", nats.n);
+            let note =
+                format!("[{interval}, {windows} of {}, nats per token", plural("token", point.experiment.model.context.into()));
+            Some(("Loss over all of validation", value.to_owned(), note))
+        };
+        let (label, value, note) = of_all().or_else(best)?;
         let guessing = Some(fixed((VOCABULARY_SIZE as f64).ln(), 3));
         let published = published::shown(point, "loss.validation", None).map(|loss| format!("{loss} at the end"));
         let beside = [("Guessing", guessing), ("Published", published)];
         let beside = beside.into_iter().filter_map(|(what, shown)| Some((what, shown?))).collect();
-        Some(Tile { label: "Best validation loss", value, note, beside })
+        Some(Tile { label, value, note, beside })
     };
     [
         metric("legality", "rate", "Legal moves"),
@@ -204,7 +223,7 @@ fn figures(point: &Point) -> Option<Table> {
                     .filter(|_| words::is_sampled(metric, &value.name))
                     .map_or_else(|| Cell::number("–".to_owned(), Some(-1.0)), |t| Cell::number(temperature(t), Some(t))),
                 Cell::number(words::within(metric, value), Some(value.value)),
-                Cell::count(value.n),
+                Cell::number(words::of_how_many(metric, value.n), Some(value.n as f64)),
                 Cell::text(words::method(&value.method)),
                 Cell::text(words::checkpoint(&score.score.checkpoint)),
                 Cell::code(score.score.fingerprint.get(..8).unwrap_or(&score.score.fingerprint).to_owned()),
@@ -220,7 +239,8 @@ fn figures(point: &Point) -> Option<Table> {
         ("Checkpoint", false),
         ("Protocol", false),
     ];
-    Some(Table::of(&head, rows)?.told("Final figures", "metrics"))
+    let of_one = |checkpoint: &str| format!("All are of one checkpoint: {checkpoint}.");
+    Some(Table::of(&head, rows)?.told("Final figures", "metrics").once("Checkpoint", of_one))
 }
 
 /// Whether a value is of people's games.
@@ -230,11 +250,11 @@ fn is_real(value: &Value) -> bool {
 
 fn device(point: &Point) -> Vec<(&'static str, String)> {
     let Some(device) = point.training.as_ref().and_then(|training| training.device.as_ref()) else { return Vec::new() };
-    let rate = |flops: f64| format!("{} FLOP/s", crate::text::si(flops));
+    let rate = |flops: f64| format!("{}FLOP/s", si(flops));
     [
         Some(("device", device.device.clone())),
         Some(("threads", device.threads.to_string())),
-        device.tokens_per_second.map(|speed| ("tokens a second", thousands(speed.round() as u64))),
+        device.tokens_per_second.map(|speed| ("tokens a second", si(speed))),
         device.matmul_flops_per_second.map(|flops| ("matmul, measured", rate(flops))),
         device.mfu.map(|mfu| ("MFU", percent(mfu, 1))),
         device.peak_memory_bytes.map(|peak| ("peak memory", bytes(peak))),

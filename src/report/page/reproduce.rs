@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::stages::work;
+use crate::corpus::config::Source;
 use crate::report::results::{Results, State};
 use crate::report::settings::between;
 use crate::report::{published, words};
@@ -36,7 +37,8 @@ fn steps(results: &Results) -> Vec<(&'static str, String)> {
     let commit = run.git.split(['-', '+']).next().unwrap_or_default();
     let asked = |command: &str, of: &str| if of.is_empty() { String::new() } else { format!("{command} {of}") };
     let all = [
-        ("Take the program and the experiment as they were, and build it", asked("git checkout", commit)),
+        ("Take the program and the experiment as they were", asked("git checkout", commit)),
+        ("Build it; the programs lie in target/debug", if commit.is_empty() { String::new() } else { "make build".to_owned() }),
         ("Make everything and draw this page", command(results)),
         ("Say what is kept, and what would be made again", command(results).replacen(" run ", " plan ", 1)),
         ("Draw this page again from what is kept", asked("philidor report", &run.id)),
@@ -58,6 +60,7 @@ fn notes(results: &Results) -> Vec<String> {
         let took = took.map_or_else(String::new, |took| format!(" This run took {took}{kept}."));
         notes.push(format!("Expect {} of work in all{on}.{took}", duration(work)));
     }
+    notes.extend(corpus(results));
     notes.push(
         "The same experiment and the same data give the same keys. Trained anew on another device, with another number of threads or \
          other versions, weights may differ in their last bits, and figures within their intervals."
@@ -65,6 +68,27 @@ fn notes(results: &Results) -> Vec<String> {
     );
     notes.extend(words::notes(results));
     notes
+}
+
+/// How the games come to where they are read.
+fn corpus(results: &Results) -> Option<String> {
+    let (mut files, mut months) = (Vec::new(), Vec::new());
+    for source in results.points.iter().flat_map(|point| &point.experiment.corpus.sources) {
+        let (list, name) = match source {
+            Source::File { name, .. } => (&mut files, name),
+            Source::Month { month, .. } => (&mut months, month),
+        };
+        if !list.contains(&name.as_str()) {
+            list.push(name.as_str());
+        }
+    }
+    let files = (!files.is_empty()).then(|| {
+        let (are, names) = (if files.len() == 1 { "is" } else { "are" }, files.join(", "));
+        format!("{names} {are} read from where the experiment names it: a file that does not come with the experiment must be put there.")
+    });
+    let months = (!months.is_empty()).then(|| format!("The run itself fetches {} from the public archive.", months.join(", ")));
+    let said: Vec<_> = [files, months].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| format!("The games: {} Their digests are below.", said.join(" ")))
 }
 
 fn provenance(results: &Results) -> Vec<(&'static str, String)> {

@@ -8,6 +8,8 @@ use crate::text::thousands;
 pub(crate) struct Table {
     /// For those who hear the page.
     caption: String,
+    /// What is the same of all rows.
+    note: String,
     /// The tables, without ending, that have its numbers.
     sources: &'static str,
     /// Whether a row is gathered from several rows of these.
@@ -39,12 +41,31 @@ impl Table {
     /// Of columns that depend on what is shown.
     pub(crate) fn with(head: impl IntoIterator<Item = (String, bool)>, rows: Vec<Vec<Cell>>) -> Option<Self> {
         let head = head.into_iter().map(|(text, number)| Head { text, number }).collect();
-        (!rows.is_empty()).then_some(Self { caption: String::new(), sources: "", gathered: false, head, rows })
+        (!rows.is_empty()).then_some(Self {
+            caption: String::new(),
+            note: String::new(),
+            sources: "",
+            gathered: false,
+            head,
+            rows,
+        })
     }
 
     /// Says what it is, and which tables have each of its rows as one of theirs.
     pub(crate) fn told(self, caption: impl Into<String>, sources: &'static str) -> Self {
         Self { caption: caption.into(), sources, ..self }
+    }
+
+    /// Puts above the table what all of its rows say in this column, and leaves the column out.
+    pub(crate) fn once(mut self, head: &str, said: impl Fn(&str) -> String) -> Self {
+        let Some(column) = self.head.iter().position(|known| known.text == head) else { return self };
+        let Some(first) = self.rows.first().map(|row| row[column].text.clone()) else { return self };
+        if self.rows.iter().all(|row| row[column].text == first) {
+            self.note = said(&first);
+            self.head.remove(column);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        }
+        self
     }
 
     /// As [`Self::told`], where a row is put together from several.

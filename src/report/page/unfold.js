@@ -6,4 +6,6 @@ const unfold = () => {
 };
 addEventListener("hashchange", unfold);
 addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach(folded => { folded.open = true; }));
+// A telephone begins with what is short.
+if (matchMedia("(max-width: 560px)").matches) document.querySelectorAll("details.fold").forEach(folded => { folded.open = false; });
 if (location.hash) unfold();

@@ -8,7 +8,7 @@ use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::report::page::work;
 use crate::report::results::{Measured, Point, Results, State};
 use crate::report::settings::since_1970;
-use crate::report::words::{TOLD, known, validation_tokens};
+use crate::report::words::{TOLD, known, positions_a_game, validation_tokens};
 use crate::stats::Estimate;
 
 struct Number {
@@ -74,6 +74,7 @@ fn model(point: &Point) -> Vec<Number> {
         Number::count("model", "parameters without embeddings", model.parameters(), "parameters"),
         Number::count("model", "parameters of the embedding", model.embedding_parameters(), "parameters"),
         Number::count("model", "FLOPs per token", model.flops_per_token(), "FLOP"),
+        Number::count("model", "context", model.context.into(), "tokens"),
         Number::new("model", "loss by guessing", (VOCABULARY_SIZE as f64).ln(), "nats"),
     ]
 }
@@ -119,8 +120,16 @@ fn corpus(point: &Point) -> Vec<Number> {
         Number::count("corpus", "games kept", corpus.kept, "games"),
     ];
     all.extend(Number::share("corpus", "games kept", corpus.kept, corpus.read));
+    let [least, most] = point.experiment.corpus.keep.elo.map(f64::from);
+    all.extend([
+        Number::new("corpus", "lowest rating kept", least, "Elo"),
+        Number::new("corpus", "highest rating kept", most, "Elo"),
+    ]);
+    all.extend(
+        positions_a_game(point).map(|each| Number::new("corpus", "positions asked, per validation game", each, "positions")),
+    );
     all.extend(corpus.mean_plies().map(|mean| Number::new("corpus", "mean length", mean, "plies")));
-    all.extend(corpus.by_rules().map(|share| Number::new("corpus", "ended on the board", share, "share")));
+    all.extend(corpus.by_rules().map(|share| Number::new("corpus", "ended by mate or drawn by a rule", share, "share")));
     all
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::corpus::config::SplitBy;
+use crate::corpus::config::{Source, SplitBy};
 use crate::data::overlap::AtPly;
 use crate::report::results::{Inspection, Point, Results};
 use crate::stats::Estimate;
@@ -11,6 +11,12 @@ use crate::text::{percent, percent_within, plural, thousands};
 
 /// From this share of twins on, they may move a figure by more than its interval.
 const MANY_TWINS: f64 = 0.01;
+
+/// More sources than these are told by the first and the last.
+const MOST_SOURCES: usize = 4;
+
+/// What the names of files begin with that `philidor mine` writes.
+const MINED: &str = "mined-";
 
 /// The plies of which a sentence tells.
 pub(crate) const TOLD: [u32; 3] = [10, 20, 40];
@@ -27,9 +33,45 @@ pub(super) fn corpus(point: &Point) -> Option<String> {
         write!(text, "; they have {mean:.1} plies on average").expect("written to a string");
     }
     if let Some(share) = corpus.by_rules() {
-        write!(text, ", and {} of them end on the board", percent(share, 1)).expect("written to a string");
+        write!(text, ", and {} of them end by mate or are drawn by a rule", percent(share, 1)).expect("written to a string");
     }
     Some(text + ".")
+}
+
+/// Where the games come from, and what is known of who played them.
+pub(crate) fn origin(point: &Point) -> Vec<String> {
+    let corpus = &point.experiment.corpus;
+    let names: Vec<&str> = corpus.sources.iter().map(name_of).collect();
+    let shown = match names.as_slice() {
+        [] => return Vec::new(),
+        [first, .., last] if names.len() > MOST_SOURCES => format!("{first} to {last}"),
+        some => some.join(", "),
+    };
+    let mut said = vec![format!("The games are those of {shown}.")];
+    let mined =
+        corpus.sources.iter().filter(|source| matches!(source, Source::File { name, .. } if name.starts_with(MINED))).count();
+    if mined > 0 {
+        let which = if mined == names.len() { "" } else { ", where a name begins so," };
+        said.push(format!(
+            "Mined{which} means that philidor mine made them: engines played, and players, ratings, speeds and clocks are invented."
+        ));
+    }
+    let keep = &corpus.keep;
+    let speeds =
+        if keep.exclude_speeds.is_empty() { String::new() } else { format!(", no {} games", keep.exclude_speeds.join(" or ")) };
+    said.push(format!(
+        "Ratings and speeds are what the tags of the games say; kept were games with both ratings from {} to {}{speeds}. The rating of a \
+         game is the mean of its two.",
+        keep.elo[0], keep.elo[1]
+    ));
+    said
+}
+
+fn name_of(source: &Source) -> &str {
+    match source {
+        Source::File { name, .. } => name,
+        Source::Month { month, .. } => month,
+    }
 }
 
 pub(super) fn overlap(point: &Point) -> Option<String> {

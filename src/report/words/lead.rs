@@ -104,7 +104,11 @@ fn worst(point: &Point) -> Option<String> {
         _ => format!("{} ({} of {})", place(rule), share(value), thousands(value.n)),
     };
     let list: Vec<_> = open.iter().enumerate().map(told).collect();
-    let order = if open.len() > 1 { "; which of these is worst is not settled" } else { "" };
+    let order = match open.len() {
+        1 => "",
+        2 => "; which of the two is worse is not settled",
+        _ => "; which of these is worst is not settled",
+    };
     Some(format!("Of what the rules ask for, it fails most often {}{order}.", list.join(" and ")))
 }
 
@@ -116,7 +120,7 @@ fn place(rule: &str) -> String {
     }
 }
 
-fn difference(from: &Value, to: &Value) -> Estimate {
+pub(super) fn difference(from: &Value, to: &Value) -> Estimate {
     let [from, to] = [from, to].map(|value| Estimate { value: value.value, low: value.low, high: value.high, n: value.n });
     apart(from, to)
 }

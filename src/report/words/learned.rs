@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::lead::difference;
 use super::names::{share, within};
-use super::{at, part};
+use super::{at, part, validation_tokens};
 use crate::measure::score::Value;
-use crate::report::results::Measured;
+use crate::report::results::{Measured, Point};
 use crate::text::{plural, thousands};
 
 pub(super) fn mass(score: &Measured) -> Option<String> {
@@ -65,8 +66,19 @@ pub(super) fn openings(score: &Measured) -> Option<String> {
     if beginnings == 1 {
         return Some(format!("Its moves differ from those of the training games {}, by total variation.", told(least)));
     }
+    // An extreme is one only where it is apart from all others.
+    let is_settled = |extreme: &Value| {
+        let others = score.parts("variation").filter(|value| *value != extreme);
+        others.map(|value| difference(extreme, value)).all(|apart| apart.low > 0.0 || apart.high < 0.0)
+    };
+    let open = match (is_settled(least), is_settled(most)) {
+        (true, true) => "",
+        (true, false) => ". After which they differ most is not settled",
+        (false, true) => ". After which they differ least is not settled",
+        (false, false) => ". After which they differ least, and after which most, is not settled",
+    };
     Some(format!(
-        "Its moves after {} differ from those of the training games, by total variation: {start}least {}; most {}.",
+        "Its moves after {} differ from those of the training games, by total variation: {start}least {}; most {}{open}.",
         plural("beginning", beginnings),
         told(least),
         told(most)
@@ -77,10 +89,26 @@ fn of_line(slice: &str) -> String {
     if slice == "start" { "at the start".to_owned() } else { format!("after {}", part("openings", slice)) }
 }
 
-pub(super) fn loss(score: &Measured) -> Option<String> {
+/// The loss over all of validation, and what sets the other losses of the page apart from it.
+pub(super) fn loss(point: &Point) -> Vec<String> {
+    point.finals("loss").into_iter().filter_map(|score| loss_of(score, point)).collect()
+}
+
+fn loss_of(score: &Measured, point: &Point) -> Option<String> {
     let nats = score.value("nats")?;
     let tokens = score.score.counts.get("tokens").map_or_else(String::new, |tokens| format!(" {}", thousands(*tokens)));
-    Some(format!("Over all{tokens} validation tokens its loss is {} nats.", within("loss", nats)))
+    let mut text =
+        format!("Over all{tokens} validation tokens, in {}, its loss is {} nats", plural("window", nats.n), within("loss", nats));
+    if let Some(best) = point.training.as_ref().and_then(|training| training.best) {
+        let tokens = thousands(validation_tokens(point));
+        write!(text, "; {:.3} is that of the {tokens} tokens which chose the checkpoint", best.loss)
+            .expect("written to a string");
+    }
+    if let Some(played) = point.finals("calibration").first().and_then(|score| score.value("log_loss")) {
+        let (loss, positions) = (within("calibration", played), plural("position", played.n));
+        write!(text, "; {loss}, of {positions}, that of moves alone, without the ends of games").expect("written to a string");
+    }
+    Some(text + ".")
 }
 
 pub(super) fn puzzles(score: &Measured) -> Option<String> {
@@ -91,21 +119,23 @@ pub(super) fn puzzles(score: &Measured) -> Option<String> {
 pub(super) fn probe(score: &Measured) -> Option<String> {
     let all = score.value("accuracy")?;
     let layer = score.probed("trained").next().map_or_else(String::new, |square| format!(" ({})", square.layer));
-    let beside = |name: &str, words: &str| Some(format!("{words} {}", share(score.value(name)?)));
-    let beside: Vec<_> = [
-        beside("occupied", "of the occupied ones"),
-        beside("random.accuracy", "with random weights"),
-        beside("majority.accuracy", "by the most frequent content of each square"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    Some(format!(
-        "Of a board that it was never shown, a linear probe of its states{layer} told {} of the squares rightly, in {}: {}.",
+    // Each share stands beside those of the same squares only.
+    let beside = |name: &str| {
+        let partner = |of: &str, words: &str| Some(format!("{words} {}", share(score.value(&format!("{of}.{name}"))?)));
+        let partners = [partner("random", "with random weights"), partner("majority", "by the most frequent content of each")];
+        let partners: Vec<_> = partners.into_iter().flatten().collect();
+        if partners.is_empty() { String::new() } else { format!(" ({})", partners.join(", ")) }
+    };
+    let mut text = format!(
+        "Of a board that it was never shown, a linear probe of its states{layer} identified {} of all squares correctly{}, in {}",
         share(all),
+        beside("accuracy"),
         plural("position", all.n),
-        beside.join(", ")
-    ))
+    );
+    if let Some(occupied) = score.value("occupied") {
+        write!(text, "; of the occupied squares {}{}", share(occupied), beside("occupied")).expect("written to a string");
+    }
+    Some(text + ".")
 }
 
 #[cfg(test)]
@@ -131,8 +161,8 @@ mod tests {
         let said = said(last);
         let of =
             |begin: &str| said.iter().find(|sentence| sentence.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {said:?}"));
-        let loss = of("Over all 25,600 validation tokens its loss is 1.9");
-        assert!(loss.ends_with("] nats."), "{loss}");
+        let loss = of("Over all 25,600 validation tokens, in 100 windows, its loss is 1.9");
+        assert!(loss.contains("] nats; 1.6") && loss.ends_with(" tokens which chose the checkpoint."), "{loss}");
         let puzzles = of("It solved 37.6 % [");
         assert!(puzzles.ends_with("] of 500 puzzles, each shown with the game that led to it."), "{puzzles}");
     }

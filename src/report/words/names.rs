@@ -3,7 +3,7 @@
 use crate::measure::score::Value;
 use crate::measure::values::{self, Unit};
 use crate::report::charts::{RULES, opening_name};
-use crate::text::{number_within, percent, percent_within};
+use crate::text::{number_within, percent, percent_within, plural, thousands};
 
 /// How an interval was made, as people call it: `wilson 95 %` is `Wilson, 95 %`.
 pub(crate) fn method(method: &str) -> String {
@@ -16,6 +16,9 @@ pub(crate) fn method(method: &str) -> String {
         ("clustered by game", "clustered by game"),
         ("kaplan-meier, log-log", "Kaplan-Meier, log-log"),
     ];
+    if let Some(rest) = method.strip_prefix("bootstrap ").and_then(|rest| rest.strip_suffix(", bias off")) {
+        return format!("basic bootstrap, bias-corrected, {rest}");
+    }
     let known = NAMES.into_iter().find_map(|(begin, name)| Some((name, method.strip_prefix(begin)?.trim_start())));
     known.map_or_else(
         || method.to_owned(),
@@ -71,13 +74,13 @@ pub(crate) fn figure(metric: &str, name: &str) -> String {
         ("dense", "survival") => "Games still without an illegal token",
         ("full_games", "clean") => "Games without an illegal move",
         ("full_games", "plies") => "Mean length of games, plies",
-        ("full_games", "by_rules") => "Games ended on the board",
+        ("full_games", "by_rules") => "Games ended by mate or drawn by a rule",
         ("full_games", "real_plies") => "Validation games: mean length, plies",
         ("loss", "nats") => "Loss over all of validation, nats",
         ("openings", "divergence") => "Moves of the model against the games', Jensen-Shannon bits",
         ("openings", "variation") => "Moves of the model against the games', total variation",
         ("puzzles", "solved") => "Puzzles solved",
-        ("full_games", "real_by_rules") => "Validation games: ended on the board",
+        ("full_games", "real_by_rules") => "Validation games: ended by mate or drawn by a rule",
         ("probe", name) => return probe(name),
         ("loss", "train") => "Training loss at the end",
         ("loss", "validation") => "Validation loss at the end",
@@ -186,8 +189,19 @@ pub(super) fn lower(text: &str) -> String {
 }
 
 /// A share with its interval.
-pub(super) fn share(value: &Value) -> String {
-    percent_within(value.value, Some(value.low), Some(value.high))
+pub(crate) fn share(value: &Value) -> String {
+    let shown = percent_within(value.value, Some(value.low), Some(value.high));
+    // None of some, and all of them, are exact: their decimals would be those of the interval, and differ from line to line.
+    match shown.split_once(" %") {
+        Some((_, rest)) if value.value == 0.0 => format!("0 %{rest}"),
+        Some((_, rest)) if value.value >= 1.0 => format!("100 %{rest}"),
+        _ => shown,
+    }
+}
+
+/// What an interval is of, where the bare number would not say it: `333 windows`.
+pub(crate) fn of_how_many(metric: &str, n: u64) -> String {
+    if metric == "loss" { plural("window", n) } else { thousands(n) }
 }
 
 #[cfg(test)]
@@ -218,7 +232,7 @@ mod tests {
                 "Student's t, 95 %",
                 "Kaplan-Meier, log-log, 95 %",
                 "bootstrap, at least 95 %",
-                "bootstrap, 95 %, bias off"
+                "basic bootstrap, bias-corrected, 95 %"
             ]
         );
         assert_eq!(method("as it was told"), "as it was told");

@@ -25,7 +25,10 @@ struct Token {
     end: usize,
 }
 
-const SCALES: [(&str, f64); 12] = [
+const SCALES: [(&str, f64); 15] = [
+    ("MFLOP/s", 1e6),
+    ("GFLOP/s", 1e9),
+    ("TFLOP/s", 1e12),
     ("KiB", 1024.0),
     ("MiB", 1_048_576.0),
     ("GiB", 1_073_741_824.0),
