@@ -107,14 +107,15 @@ pub(crate) fn turned(comparison: &Comparison, section: &Section, parts: bool) ->
         let line = |(at, subject): (usize, &Column)| {
             let figure = row.cells[at].as_ref()?;
             let difference = at.checked_sub(1).and_then(|at| row.differences[at].as_ref());
-            let n = n(row, figure).replace("n = ", "");
+            let n = n(row, figure).replace("n = ", "").replace(" windows", "");
             // What is in the head or told below need not be in every row.
             let mut cells = vec![subject.label.clone(), value(row, figure), n, said(row, difference).replace(" points", "")];
             cells.extend(tested.then(|| chance(difference)));
             Some(cells)
         };
         let rows = comparison.subjects.iter().enumerate().filter_map(line).collect();
-        Some((format!("{} (protocol {})", titled(row), code(row)), texts(&head, rows)?))
+        let of = if unit(row).is_empty() { String::new() } else { format!("n in{}, ", unit(row)) };
+        Some((format!("{} ({of}protocol {})", titled(row), code(row)), texts(&head, rows)?))
     };
     section.listed(parts).filter_map(block).collect()
 }
