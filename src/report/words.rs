@@ -228,7 +228,9 @@ pub(crate) fn notes(results: &Results) -> Vec<String> {
     stages.dedup();
     let (its, was_made) = if others.len() == 1 { ("its key says", "it was") } else { ("their keys say", "they were") };
     vec![format!(
-        "{} kept from another commit than the run's ({}): {its} that settings, inputs and the version of the stage are the same, so it          does not matter unless the version was not counted up when the program changed; the table of nodes names the commit that {was_made}          made at.",
+        "{} kept from another commit than the run's ({}): {its} that settings, inputs and the version of the stage are the same, so it does \
+         not matter unless the version was not counted up when the program changed; the table \
+         of nodes names the commit that {was_made} made at.",
         was(others.len() as u64),
         stages.join(", ")
     )]

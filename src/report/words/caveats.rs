@@ -44,7 +44,7 @@ fn positions(point: &Point) -> Option<String> {
 
 fn said(positions: u64, games: u64, has_every_ply: bool) -> Option<String> {
     let each = Some(positions as f64 / games as f64).filter(|each| *each > ALIKE)?;
-    let dense = if has_every_ply { "; the figures of every ply count games, and bear it" } else { "" };
+    let dense = if has_every_ply { "; the intervals of every ply are over games, and allow for it" } else { "" };
     Some(format!(
         "The {} are drawn from {}, about {} of each: positions of one game are alike, so their intervals are somewhat too narrow{dense}.",
         plural("position", positions),
@@ -62,7 +62,7 @@ mod tests {
     fn several_positions_of_a_game_are_told_and_single_ones_are_not() {
         let text = said(4_000, 579, true).expect("seven of each");
         assert!(text.starts_with("The 4,000 positions are drawn from 579 validation games, about 6.9 of each: "), "{text}");
-        assert!(text.ends_with("; the figures of every ply count games, and bear it."), "{text}");
+        assert!(text.ends_with("; the intervals of every ply are over games, and allow for it."), "{text}");
         assert_eq!(said(4_000, 110_493, true), None);
     }
 
