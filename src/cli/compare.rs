@@ -18,7 +18,8 @@ pub struct CompareArgs {
     /// Show side by side what was not measured the same way, where it is refused otherwise
     #[arg(long)]
     pub exploratory: bool,
-    /// Exit with 5 unless the difference of this figure, such as `agreement.top1`, is told
+    /// Exit with 5 unless the difference of this figure, such as `agreement.top1`, is told at every budget that is compared
+    /// (`--at end`: of the final figures alone); `agreement.top1=better` wants it so
     #[arg(long, value_name = "FIGURE")]
     pub verdict: Option<String>,
     /// List all settings: also those that do not differ, or that follow from others

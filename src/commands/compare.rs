@@ -14,13 +14,22 @@ use crate::runs;
 use crate::store::Store;
 use crate::ui::say::{answer, aside};
 
+/// What `--verdict FIGURE=…` may want.
+const VERDICTS: [&str; 5] = ["better", "worse", "higher", "lower", "inconclusive"];
+
 pub fn compare(args: &CompareArgs) -> Result<Option<Exit>> {
-    if let Some(figure) = &args.verdict
-        && figure.split_once('.').and_then(|(metric, value)| values::find(metric, value)).is_none()
-    {
-        return Err(Fixable::usage(format!("`{figure}` is no figure"))
-            .hint("name one as `agreement.top1`; --csv lists them all")
-            .into());
+    if let Some(asked) = &args.verdict {
+        let (figure, wanted) = figure_of(asked);
+        if figure.split_once('.').and_then(|(metric, value)| values::find(metric, value)).is_none() {
+            return Err(Fixable::usage(format!("`{figure}` is no figure"))
+                .hint("name one as `agreement.top1`; --csv lists them all")
+                .into());
+        }
+        if let Some(wanted) = wanted.filter(|wanted| !VERDICTS.contains(wanted)) {
+            return Err(Fixable::usage(format!("`{wanted}` is no verdict that can be wanted"))
+                .hint(format!("one of {} comes after the `=`", VERDICTS.join(", ")))
+                .into());
+        }
     }
     let machine = session::machine()?;
     let store = Store::at(&machine.store);
@@ -94,15 +103,30 @@ fn columns() -> usize {
     console::Term::stdout().size_checked().map_or(WITHOUT_A_TERMINAL, |(_, columns)| usize::from(columns).max(60))
 }
 
-/// Whether a figure's difference is told, of all subjects and in every section: else exit code 5.
-fn verdict(comparison: &Comparison, figure: &str) -> Result<Option<Exit>> {
+/// Whether a figure's difference is told, of all subjects and at every budget that is compared, and as it is wanted: else exit
+/// code 5.
+fn verdict(comparison: &Comparison, asked: &str) -> Result<Option<Exit>> {
+    let (figure, wanted) = figure_of(asked);
     let verdicts = comparison.verdicts(figure);
     if verdicts.is_empty() {
         return Err(Fixable::new(Exit::NotComparable, format!("no two of them have `{figure}` by one protocol"))
             .hint("name a figure as `agreement.top1`; --csv lists them all")
             .into());
     }
-    let open = verdicts.iter().filter(|verdict| !verdict.is_reached()).count();
-    aside(format!("{figure}: {} of {} verdicts reached", verdicts.len() - open, verdicts.len()));
+    let names: Vec<&str> = verdicts.iter().map(|verdict| verdict.name()).collect();
+    let is_so = |verdict: &&compare::Verdict| wanted.map_or_else(|| verdict.is_told(), |wanted| verdict.name() == wanted);
+    let open = verdicts.iter().filter(|verdict| !is_so(verdict)).count();
+    aside(format!(
+        "{figure}: {}; {} of {} are {}",
+        names.join(", "),
+        verdicts.len() - open,
+        verdicts.len(),
+        wanted.unwrap_or("told apart")
+    ));
     Ok((open > 0).then_some(Exit::NotComparable))
+}
+
+/// `agreement.top1`, and the `better` of `agreement.top1=better`.
+fn figure_of(asked: &str) -> (&str, Option<&str>) {
+    asked.split_once('=').map_or((asked, None), |(figure, wanted)| (figure, Some(wanted)))
 }

@@ -153,7 +153,9 @@ fn picture(drawn: &Drawn, dir: &Path, fonts: &charts::Fonts) -> Result<()> {
         fs::remove_file(&svg)?;
     }
     if !drawn.linked {
-        fs::write(png, charts::png(&drawn.wide, fonts)?)?;
+        let beside = png.with_extension("png.new");
+        fs::write(&beside, charts::png(&drawn.wide, fonts)?)?;
+        fs::rename(beside, png)?;
     }
     Ok(fs::write(svg, alone)?)
 }

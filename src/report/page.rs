@@ -204,6 +204,10 @@ fn render(name: &'static str, source: &'static str, context: &Template) -> Resul
     let tags_leave_no_lines = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(tags_leave_no_lines.context("setting up templates")?);
     environment.set_auto_escape_callback(|name| if name.ends_with("html") { AutoEscape::Html } else { AutoEscape::None });
+    // What users write is text in Markdown too, and neither a tag nor a link.
+    environment.add_filter("plain", |text: String| {
+        ["<", "[", "`", "*", "_"].iter().fold(text.replace('\\', "\\\\"), |text, sign| text.replace(sign, &format!("\\{sign}")))
+    });
     // A bar would end the cell, and a line break the table.
     environment.add_filter("cell", |text: String| text.replace('|', "\\|").replace('\n', " "));
     environment.add_filter("tight", |text: String| tight(&text));

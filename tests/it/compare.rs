@@ -57,6 +57,12 @@ fn runs_are_compared_pair_by_pair_and_other_protocols_are_refused() {
     let csv = lab.philidor(&["compare", "small", "wide", "--csv"]).ended(0).stdout;
     assert!(csv.starts_with("equal,at,metric,slice,temperature,protocol,subject,"), "{csv}");
 
+    // A model is never better than itself, and a verdict may be wanted one way.
+    let itself = lab.philidor(&["compare", "small", "small", "--verdict", "agreement.top1"]).ended(5);
+    assert!(itself.stderr.contains("agreement.top1: same"), "{}", itself.stderr);
+    let odd = lab.philidor(&["compare", "small", "wide", "--verdict", "agreement.top1=best"]).ended(2);
+    assert!(odd.stderr.contains("one of better, worse, higher, lower, inconclusive"), "{}", odd.stderr);
+
     let refused = lab.philidor(&["compare", "small", "cool"]).ended(5);
     assert!(refused.stderr.contains("temperature: 1.0 and 0.5") && refused.stdout.is_empty(), "{}", refused.stderr);
     let shown = lab.philidor(&["compare", "small", "cool", "--exploratory", "--md"]).ended(0);

@@ -54,6 +54,7 @@ pub(crate) use overlay::overlays;
 pub(crate) use png::{Fonts, png};
 pub(crate) use rules::RULES;
 pub(crate) use sheet::{NARROW, WIDE, svg};
+pub(crate) use speed::doubt;
 pub(crate) use style::{Hue as Colour, hex};
 pub(crate) use survival::curve as survival_curve;
 

@@ -44,7 +44,7 @@ pub(crate) fn draw(_: &Results, point: &Point) -> Option<Drawing> {
         let (ply, end) = samples.last()?;
         // Where the curve goes below one half for good, if it does.
         let half = samples.iter().rev().find(|(_, share)| share.value >= 0.5).filter(|(half, _)| half < ply);
-        let label = format!("{name}{}", half.map_or_else(String::new, |(half, _)| format!(", 50 % at ply {half}")));
+        let label = format!("{name}{}", half.map_or_else(String::new, |(half, _)| format!(", above half to ply {half}")));
         said.push(format!("{label}, {} at ply {ply}", known_share(found, *end)));
         let points = samples.iter().map(|(x, share)| (*x, share.value)).collect();
         marks.push(Mark::Line { points, hue, stroke, label });

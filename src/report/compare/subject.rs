@@ -9,6 +9,7 @@ use super::label::labels;
 use crate::error::Fixable;
 use crate::experiment::{Experiment, Weights};
 use crate::report::results::{Point, Results};
+use crate::report::words;
 
 /// One column.
 pub struct Subject<'a> {
@@ -45,10 +46,14 @@ impl Subject<'_> {
 pub fn choose<'a>(results: &'a Results, name: Option<&str>) -> Result<Vec<&'a Point>> {
     let Some(name) = name else { return Ok(results.points.iter().collect()) };
     let by_number = || results.points.get(name.parse::<usize>().ok()?.checked_sub(1)?);
-    if let Some(point) = results.points.iter().find(|point| point.title() == name).or_else(by_number) {
+    let plain = |name: &str| name.replace(['\u{a0}', '\u{202f}', ' '], "");
+    let as_shown = || results.points.iter().find(|point| plain(&words::point_name(point)) == plain(name));
+    let found = results.points.iter().find(|point| point.title() == name).or_else(as_shown).or_else(by_number);
+    if let Some(point) = found {
         return Ok(vec![point]);
     }
-    let titles: Vec<String> = results.points.iter().map(|point| format!("`{}`", point.title())).collect();
+    let title = |(at, point): (usize, &Point)| format!("{} `{}`", at + 1, words::point_name(point));
+    let titles: Vec<String> = results.points.iter().enumerate().map(title).collect();
     Err(Fixable::usage(format!("`{}` has no point `{name}`", results.run.name))
         .hint(format!("its points are {}", titles.join(", ")))
         .into())

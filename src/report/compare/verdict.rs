@@ -9,6 +9,9 @@ use super::paired::Apart;
 /// Budgets no further apart than this are one.
 pub(crate) const WITHIN: f64 = 0.05;
 
+/// Of fewer items no difference is told: the bootstrap's interval of so few holds the truth far less often than it says.
+const FEWEST: u64 = 20;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -19,7 +22,7 @@ pub enum Verdict {
     /// The same, of a figure of which neither side is the better one.
     Higher,
     Lower,
-    /// The interval holds 0, or the exact test of the pairs is not below 5 %.
+    /// The interval holds 0, the exact test of the pairs is not below 5 %, or there are too few items to tell anything from.
     Inconclusive,
     /// One measurement, found twice.
     Same,
@@ -33,7 +36,7 @@ impl Verdict {
         if apart.same {
             return Self::Same;
         }
-        if !above && apart.estimate.high >= 0.0 || apart.p.is_some_and(|p| p >= 0.05) {
+        if !above && apart.estimate.high >= 0.0 || apart.p.is_some_and(|p| p >= 0.05) || apart.estimate.n < FEWEST {
             return Self::Inconclusive;
         }
         match (better(metric, value), budget) {
@@ -47,8 +50,8 @@ impl Verdict {
     }
 
     /// Whether it says which is which.
-    pub fn is_reached(&self) -> bool {
-        matches!(self, Self::Better | Self::Worse | Self::Higher | Self::Lower | Self::Same)
+    pub fn is_told(&self) -> bool {
+        matches!(self, Self::Better | Self::Worse | Self::Higher | Self::Lower)
     }
 
     pub(crate) fn words(&self) -> String {
@@ -71,7 +74,7 @@ impl Verdict {
         }
     }
 
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Better => "better",
             Self::Worse => "worse",
@@ -90,7 +93,7 @@ mod tests {
     use crate::stats::Estimate;
 
     fn of(metric: &str, value: &str, [low, high]: [f64; 2], budget: &Result<(), String>) -> Verdict {
-        let estimate = Estimate { value: f64::midpoint(low, high), low, high, n: 9 };
+        let estimate = Estimate { value: f64::midpoint(low, high), low, high, n: 90 };
         Verdict::of(metric, value, &Apart::new(estimate, ""), budget)
     }
 
@@ -108,6 +111,13 @@ mod tests {
         let estimate = Estimate { value: 0.025, low: 0.006, high: 0.06, n: 200 };
         let of = |p| Verdict::of("rules", "check.human", &Apart { p: Some(p), ..Apart::new(estimate, "") }, &Ok(()));
         assert_eq!((of(0.0625), of(0.03)), (Verdict::Inconclusive, Verdict::Better));
+    }
+
+    #[test]
+    fn nothing_is_told_from_a_handful_of_items() {
+        let of =
+            |n| Verdict::of("rules", "check.mass", &Apart::new(Estimate { value: 0.1, low: 0.1, high: 0.1, n }, ""), &Ok(()));
+        assert_eq!((of(1), of(FEWEST)), (Verdict::Inconclusive, Verdict::Better));
     }
 
     #[test]

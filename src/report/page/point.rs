@@ -7,7 +7,7 @@ use super::{Drawn, Figure, corpus, parts};
 use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::measure::score::Value;
 use crate::measure::values::{Told, find};
-use crate::report::charts::{LEARNED, Section};
+use crate::report::charts::{self, LEARNED, Section};
 use crate::report::published::{self, Verdict};
 use crate::report::results::{Asked, Measured, Point, Results, State};
 use crate::report::settings::{Groups, settings};
@@ -85,7 +85,7 @@ impl PointPage {
             trained: section(Section::Trained),
             origin: if point.corpus().is_some() { words::origin(point) } else { Vec::new() },
             corpus: section(Section::Corpus),
-            device: device(point),
+            device: device(results, point),
             gates: gates(point),
             tables: corpus::tables(point),
             settings: settings(&point.experiment),
@@ -248,7 +248,8 @@ fn is_real(value: &Value) -> bool {
     value.name.starts_with("real_")
 }
 
-fn device(point: &Point) -> Vec<(&'static str, String)> {
+fn device(results: &Results, point: &Point) -> Vec<(&'static str, String)> {
+    let doubted = point.training.as_ref().and_then(|training| charts::doubt(results, training));
     let Some(device) = point.training.as_ref().and_then(|training| training.device.as_ref()) else { return Vec::new() };
     let rate = |flops: f64| format!("{}FLOP/s", si(flops));
     [
@@ -256,7 +257,7 @@ fn device(point: &Point) -> Vec<(&'static str, String)> {
         Some(("threads", device.threads.to_string())),
         device.tokens_per_second.map(|speed| ("tokens a second", si(speed))),
         device.matmul_flops_per_second.map(|flops| ("matmul, measured", rate(flops))),
-        device.mfu.map(|mfu| ("MFU", percent(mfu, 1))),
+        device.mfu.map(|mfu| ("MFU", doubted.map_or_else(|| percent(mfu, 1), |_| "not told: the machine was busy".to_owned()))),
         device.peak_memory_bytes.map(|peak| ("peak memory", bytes(peak))),
     ]
     .into_iter()

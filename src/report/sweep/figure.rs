@@ -155,7 +155,8 @@ impl Figure {
         let cells: Vec<&Cell> = self.cells.iter().flatten().collect();
         let measured = cells.iter().map(|cell| &cell.measurements).collect::<BTreeSet<_>>().len();
         let values = || cells.iter().flat_map(|cell| &cell.seeds).map(|seed| seed.value.to_bits());
-        measured > 1 && values().collect::<BTreeSet<_>>().len() > 1
+        // Of one setting with several seeds it is they that differ.
+        (measured > 1 || self.cells.len() == 1) && values().collect::<BTreeSet<_>>().len() > 1
     }
 
     /// How far the second setting lies above the first; none where one has no value, or no interval.

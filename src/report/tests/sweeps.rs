@@ -188,3 +188,12 @@ fn no_text_of_a_chart_over_points_lies_over_another_whatever_the_numbers() {
         }
     }
 }
+
+#[test]
+fn a_sweep_of_seeds_alone_shows_their_figures_and_does_not_say_that_there_is_one() {
+    let dir = folder();
+    let Fixture { run_dir, store } = run(dir.path(), &[size(4, 128, 1), size(4, 128, 2)], &Wish::default());
+    let markdown = read(&write(&run_dir, &store).expect("a report").markdown);
+    assert!(!markdown.contains("No setting was trained from a second seed"), "{markdown}");
+    assert!(markdown.contains("| Legal moves, n = "), "{markdown}");
+}

@@ -10,7 +10,7 @@ const MOST_PAIRS: usize = 4;
 
 pub(super) fn sentences(sweep: &Sweep) -> Vec<String> {
     let mut said: Vec<String> = sweep.repeated().filter_map(|at| spread(sweep, at)).collect();
-    if said.is_empty() {
+    if sweep.repeated().next().is_none() {
         return vec![
             "No setting was trained from a second seed: how much of a difference another seed would make is not known."
                 .to_owned(),
@@ -30,7 +30,7 @@ fn spread(sweep: &Sweep, at: usize) -> Option<String> {
         seeds => format!("The furthest of {} of {}", plural("seed", seeds as u64), setting.name),
     };
     (!each.is_empty())
-        .then(|| format!("{who} differ: {}. So much may be chance between two settings, too; the intervals of the table, and what is called settled, leave it out.", list(&each, each.len())))
+        .then(|| format!("{who} lie apart: {}. So much may be chance between two settings, too; the intervals of the table, and what is called settled, leave it out.", list(&each, each.len())))
 }
 
 /// The largest difference between two seeds of a setting.
