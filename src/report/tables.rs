@@ -27,6 +27,7 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "summary", frame: summary::summary },
     Table { name: "metrics", frame: metrics },
     Table { name: "sweep", frame: sweep::sweep },
+    Table { name: "differences", frame: sweep::differences },
     Table { name: "published", frame: asked::published },
     Table { name: "settings", frame: asked::settings },
     Table { name: "failures", frame: counts },

@@ -25,8 +25,9 @@ pub(crate) use corpus::{TOLD, exact_share, known, known_share, origin};
 pub(crate) use full_games::answers;
 pub(crate) use lead::{lead, untrained};
 pub(crate) use names::{column, figure, is_sampled, is_share, method, of_how_many, part, parts, reason, share, within};
-pub(crate) use sweep::sweep;
+pub(crate) use sweep::{span, sweep, told};
 pub(crate) use terms::used;
+pub(crate) use training::passes_over;
 
 use names::lower;
 

@@ -48,7 +48,7 @@ pub(crate) fn stages(results: &Results) -> Option<Table> {
             } else {
                 mine.map(words::point_name).collect()
             };
-            cells.insert(1, Cell::text(points.join("; ")));
+            cells.insert(1, Cell { class: "name", ..Cell::text(points.join("; ")) });
         }
         cells
     };

@@ -129,7 +129,7 @@ impl<'s> Columns<'s> {
         let (mut rows, mut anchors) = (Vec::new(), Vec::new());
         for at in self.sweep.repeated() {
             for (place, member) in self.sweep.settings[at].members.iter().enumerate() {
-                let mut cells = vec![Cell::text(words::point_name(member.point))];
+                let mut cells = vec![Cell { class: "name", ..Cell::text(words::point_name(member.point)) }];
                 cells.extend(self.place(at));
                 cells.extend(self.figures.iter().map(|figure| {
                     let value = figure.cells[at].as_ref().and_then(|cell| cell.seeds.get(place));

@@ -8,7 +8,7 @@ use crate::chess::vocabulary::VOCABULARY_SIZE;
 use crate::report::page::work;
 use crate::report::results::{Measured, Point, Results, State};
 use crate::report::settings::since_1970;
-use crate::report::words::{TOLD, known, positions_a_game, validation_tokens};
+use crate::report::words::{TOLD, known, passes_over, positions_a_game, validation_tokens};
 use crate::stats::Estimate;
 
 struct Number {
@@ -89,6 +89,9 @@ fn training(point: &Point) -> Vec<Number> {
         Number::count("training", "tokens of a validation", validation_tokens(point), "tokens"),
         Number::count("training", "steps skipped", training.skipped(), "steps"),
     ];
+    all.extend(
+        passes_over(point).map(|(passes, _)| Number::new("training", "passes over the training tokens", passes, "passes")),
+    );
     all.extend(Number::share("training", "steps skipped", training.skipped(), steps));
     all.extend(training.final_loss().map(|value| loss("training loss at the end", value)));
     all.extend(training.validation.last().map(|last| loss("validation loss at the end", last.loss)));

@@ -6,6 +6,8 @@ use polars::prelude::{DataFrame, df};
 use super::{frame, some};
 use crate::report::results::Results;
 use crate::report::sweep::{Cell, Sweep};
+use crate::report::words;
+use crate::stats::Estimate;
 
 /// A row a setting and figure.
 pub(super) fn sweep(results: &Results) -> Result<Option<DataFrame>> {
@@ -35,5 +37,36 @@ pub(super) fn sweep(results: &Results) -> Result<Option<DataFrame>> {
         "most_seed": of_seeds(row.2, f64::max),
         "n": row.2.seeds.iter().map(|seed| seed.n).min(),
         "method": row.2.value.method.as_str(),
+    })?))
+}
+
+/// What the page tells of differences: a row a figure and two settings, how far the second lies above the first; and, under the
+/// same name twice, how far the seeds of a setting lie apart.
+pub(super) fn differences(results: &Results) -> Result<Option<DataFrame>> {
+    let Some(sweep) = Sweep::of(results) else { return Ok(None) };
+    let mut rows: Vec<(String, usize, usize, Estimate)> = Vec::new();
+    let all = 0..sweep.settings.len();
+    for figure in words::told(&sweep) {
+        let name = format!("{}.{}", figure.metric, figure.name);
+        for a in all.clone() {
+            rows.extend(all.clone().filter(|b| *b != a).filter_map(|b| Some((name.clone(), a, b, figure.apart(a, b)?))));
+        }
+        rows.extend(sweep.repeated().filter_map(|at| Some((name.clone(), at, at, words::span(figure, at)?))));
+    }
+    let work = |at: usize| Some(sweep.settings[at].first().experiment.model.flops_per_token() as f64 * sweep.tokens[at]? as f64);
+    for (a, b) in all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        if let (Some(less), Some(more)) = (work(a), work(b)) {
+            let times = Estimate { value: more / less, low: f64::NAN, high: f64::NAN, n: 1 };
+            rows.push(("training.times_the_flops".to_owned(), a, b, times));
+        }
+    }
+    let known = |bound: f64| Some(bound).filter(|bound| !bound.is_nan());
+    Ok(some(frame!(rows, row => {
+        "metric": row.0.as_str(),
+        "setting": sweep.settings[row.1].name.as_str(),
+        "other": sweep.settings[row.2].name.as_str(),
+        "value": row.3.value,
+        "low": known(row.3.low),
+        "high": known(row.3.high),
     })?))
 }

@@ -19,9 +19,9 @@ use sheets::Sheets;
 use shown::{Phrase, phrases};
 
 /// Tables of single numbers, where those of sentences must be.
-const SINGLE: [&str; 5] = ["summary", "failures", "sources", "sides", "published"];
+const SINGLE: [&str; 6] = ["differences", "summary", "failures", "sources", "sides", "published"];
 /// Tables of estimates.
-const ESTIMATES: [&str; 6] = ["metrics", "summary", "failures", "survival", "overlap", "published"];
+const ESTIMATES: [&str; 8] = ["sweep", "differences", "metrics", "summary", "failures", "survival", "overlap", "published"];
 
 /// What is shown and stands in no table, each with the words around it.
 fn strangers(html: &str, sheets: &Sheets) -> (usize, Vec<String>) {
@@ -100,6 +100,14 @@ fn every_number_on_the_page_is_in_a_table_with_the_same_value() {
         assert!(walked > 1_000, "{walked} numbers are not all of them");
         assert!(strange.is_empty(), "{} of {walked}: {strange:#?}", strange.len());
     }
+}
+
+#[test]
+fn so_is_every_number_on_the_page_of_a_sweep() {
+    let (html, sheets) = page_of(&super::sweeps::sizes());
+    let (walked, strange) = strangers(&html, &sheets);
+    assert!(walked > 1_000, "{walked} numbers are not all of them");
+    assert!(strange.is_empty(), "{} of {walked}: {strange:#?}", strange.len());
 }
 
 /// The page of a real run, for who changed what it says: `PHILIDOR_WALK_REPORT` names the run's folder.

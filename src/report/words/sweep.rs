@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 use super::names::lower;
 use super::training::passes;
+pub(crate) use seeds::span;
+
 use crate::measure::values::Unit;
 use crate::report::sweep::{Figure, Sweep};
 use crate::stats::Estimate;
@@ -70,7 +72,7 @@ fn noun(figure: &Figure) -> String {
 }
 
 /// What the answer is told of.
-fn told<'s>(sweep: &'s Sweep) -> impl Iterator<Item = &'s Figure> {
+pub(crate) fn told<'s>(sweep: &'s Sweep) -> impl Iterator<Item = &'s Figure> {
     let is_told = |figure: &&Figure| {
         matches!(
             (figure.metric.as_str(), figure.name.as_str()),

@@ -40,14 +40,18 @@ pub(super) fn training(point: &Point) -> Option<String> {
 
 /// `1.9 passes over 441 k`, `12 % of one pass over 441 k`: how often a training saw its corpus. None of packed games, of which some tokens are cut.
 pub(super) fn passes(point: &Point) -> Option<String> {
-    let training = point.training.as_ref().filter(|training| training.summary.packing.is_none())?;
-    let seen = training.curve.last()?.tokens as f64;
-    let corpus = point.encoded.map(|encoded| encoded.train_tokens as f64).filter(|tokens| *tokens > 0.0)?;
-    let share = seen / corpus;
+    let (share, corpus) = passes_over(point)?;
     if share < 1.0 {
         return Some(format!("{} % of one pass over {}", significant(share * 100.0, 2), si(corpus)));
     }
     Some(format!("{} passes over {}", significant(share, 2), si(corpus)))
+}
+
+/// How many passes, and over how many tokens.
+pub(crate) fn passes_over(point: &Point) -> Option<(f64, f64)> {
+    let training = point.training.as_ref().filter(|training| training.summary.packing.is_none())?;
+    let corpus = point.encoded.map(|encoded| encoded.train_tokens as f64).filter(|tokens| *tokens > 0.0)?;
+    Some((training.curve.last()?.tokens as f64 / corpus, corpus))
 }
 
 /// What sets a training apart from the usual: packed games, spikes that were skipped, an average of the weights.

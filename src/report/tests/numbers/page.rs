@@ -10,7 +10,8 @@ pub(super) enum Block {
 }
 
 /// What has no measured numbers, by its element or its class.
-const SILENT: [&str; 11] = ["script", "style", "head", "code", "time", "nav", "h1", "figcaption", "kicker", "terms", "rule"];
+const SILENT: [&str; 12] =
+    ["name", "script", "style", "head", "code", "time", "nav", "h1", "figcaption", "kicker", "terms", "rule"];
 /// Where a text ends.
 const WHOLE: [&str; 17] =
     ["p", "li", "h2", "h3", "h4", "dd", "dt", "summary", "tile", "text", "title", "desc", "tr", "td", "th", "aside", "footer"];

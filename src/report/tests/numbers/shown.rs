@@ -43,6 +43,9 @@ const SCALES: [(&str, f64); 15] = [
     ("d", 86_400.0),
 ];
 
+/// Of differences, between a value and its interval; points are of a share.
+const UNITS: [&str; 5] = [" %", " points", " nats", " bits", " plies"];
+
 /// The next number at or after a place; digits within a word, such as those of a square, are none.
 fn next(text: &str, from: usize) -> Option<Token> {
     let bytes = text.as_bytes();
@@ -136,8 +139,9 @@ pub(super) fn phrases(text: &str) -> Vec<Phrase> {
         }
         let start = token.start;
         let token = with_unit(&text, token);
-        let is_share = text[token.end..].starts_with(" %");
-        let mut end = token.end + if is_share { 2 } else { 0 };
+        let unit = UNITS.iter().find(|unit| text[token.end..].starts_with(**unit));
+        let is_share = unit.is_some_and(|unit| [" %", " points"].contains(unit));
+        let mut end = token.end + unit.map_or(0, |unit| unit.len());
         let mut numbers = vec![shown(&token, is_share)];
         let mut is_estimate = false;
         if text[end..].starts_with(" [") {

@@ -34,7 +34,7 @@ fn spread(sweep: &Sweep, at: usize) -> Option<String> {
 }
 
 /// The largest difference between two seeds of a setting.
-fn span(figure: &Figure, at: usize) -> Option<Estimate> {
+pub(crate) fn span(figure: &Figure, at: usize) -> Option<Estimate> {
     let seeds = &figure.cells[at].as_ref().filter(|cell| cell.seeds.len() > 1)?.seeds;
     let least = seeds.iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
     let most = seeds.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
