@@ -56,20 +56,25 @@ pub(super) fn draw(results: &Results) -> Vec<Drawn> {
     drawn
         .map(|((asked, same), (linked, narrow))| {
             let Asked { name, table, section, point, drawing, wide } = asked;
-            let file = match point {
-                Some(i) if results.points.len() > 1 => format!("{name}-{}", i + 1),
-                _ => name.to_owned(),
-            };
+            let file = file(results, name, point);
             Drawn { name, file, table, section, point, same, linked, wide, narrow, title: drawing.title, alt: drawing.alt }
         })
         .chain(cards)
         .collect()
 }
 
+/// The name of its files, without the ending: of several points, each has its number.
+fn file(results: &Results, name: &str, point: Option<usize>) -> String {
+    match point {
+        Some(i) if results.points.len() > 1 => format!("{name}-{}", i + 1),
+        _ => name.to_owned(),
+    }
+}
+
 /// The pictures of a point that are shared.
 fn cards(results: &Results, point: usize) -> Vec<Drawn> {
     let card = |charts::Card { name, svg, title }| {
-        let file = if results.points.len() > 1 { format!("{name}-{}", point + 1) } else { name.to_owned() };
+        let file = file(results, name, Some(point));
         let (table, section, narrow, alt) = ("metrics", None, String::new(), String::new());
         Drawn { name, file, table, section, point: Some(point), same: None, linked: false, narrow, wide: svg, title, alt }
     };

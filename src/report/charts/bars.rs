@@ -8,14 +8,14 @@ use super::style::{Hue, LEADING, TEXT, TICK, Weight, fit, width, wrap};
 
 const HEADING: f64 = 26.0;
 const LINE: f64 = TEXT * LEADING;
-const GAP: f64 = 10.0;
+pub(super) const GAP: f64 = 10.0;
 /// Narrower panels put the name above the bar, unless names and values leave the bars so much room.
-const STACKED_BELOW: f64 = 420.0;
+pub(super) const STACKED_BELOW: f64 = 420.0;
 const LEAST_ROOM: f64 = 110.0;
 /// Of an interval beside a mark.
 const LEAST_WHISKER: f64 = 8.0;
 /// Of a bar: something is never drawn as nothing.
-const LEAST_BAR: f64 = 2.0;
+pub(super) const LEAST_BAR: f64 = 2.0;
 /// Of all columns of cells together, as a share of the panel.
 const WIDEST_CELLS: f64 = 0.6;
 /// Over columns of cells, for their heads.

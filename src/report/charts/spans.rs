@@ -1,19 +1,15 @@
 //! Draws a panel of rows that say when something was done: a bar from its start to its end.
 
+use super::bars::{GAP, LEAST_BAR, STACKED_BELOW};
 use super::canvas::{Anchor, Canvas};
 use super::drawing::{SpanRow, Spans};
 use super::plane;
 use super::scale::range;
 use super::style::{Hue, TEXT, Weight, fit, width};
 
-const GAP: f64 = 10.0;
 const ROW: f64 = 24.0;
-/// On narrow panels the words stand above the bars.
-const STACKED_BELOW: f64 = 420.0;
 const STACKED_ROW: f64 = 38.0;
 const AXIS: f64 = 40.0;
-/// What is narrower is drawn as a tick, which says that it is too short to be drawn as long as it was.
-const LEAST_BAR: f64 = 2.0;
 
 /// How wide a tick is.
 const TICK: f64 = 1.25;
@@ -32,6 +28,7 @@ fn shapes(row: &SpanRow, at: impl Fn(f64) -> f64) -> Vec<Shape> {
     let mut all: Vec<Shape> = finite
         .map(|&(begin, end, hue)| {
             let (left, right) = (at(begin), at(end));
+            // A tick says that it is too short to be drawn as long as it was.
             let is_tick = right - left < LEAST_BAR;
             Shape { left, right: if is_tick { left } else { right }, hue, is_tick }
         })

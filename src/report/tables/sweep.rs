@@ -7,7 +7,7 @@ use super::{frame, some};
 use crate::report::results::Results;
 use crate::report::sweep::{Cell, Sweep};
 use crate::report::words;
-use crate::stats::Estimate;
+use crate::stats::{Estimate, difference};
 
 /// A row a setting and figure.
 pub(super) fn sweep(results: &Results) -> Result<Option<DataFrame>> {
@@ -56,7 +56,7 @@ pub(super) fn differences(results: &Results) -> Result<Option<DataFrame>> {
     let work = |at: usize| Some(sweep.settings[at].first().experiment.model.flops_per_token() as f64 * sweep.tokens[at]? as f64);
     for (a, b) in all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).filter(|(a, b)| a != b) {
         if let (Some(less), Some(more)) = (work(a), work(b)) {
-            let times = Estimate { value: more / less, low: f64::NAN, high: f64::NAN, n: 1 };
+            let times = Estimate { value: more / less, low: f64::NAN, high: f64::NAN, n: 0 };
             rows.push(("training.times_the_flops".to_owned(), a, b, times));
         }
     }
@@ -68,5 +68,7 @@ pub(super) fn differences(results: &Results) -> Result<Option<DataFrame>> {
         "value": row.3.value,
         "low": known(row.3.low),
         "high": known(row.3.high),
+        "n": Some(row.3.n).filter(|n| *n > 0),
+        "method": if row.3.low.is_nan() { "" } else { difference::METHOD },
     })?))
 }

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use super::names::lower;
 use super::training::passes;
-pub(crate) use seeds::span;
-
 use crate::measure::values::Unit;
 use crate::report::sweep::{Figure, Sweep};
 use crate::stats::Estimate;
 use crate::text::{fixed, number_within, plural, si, significant, thousands};
+
+pub(crate) use seeds::span;
 
 /// Nothing where all points are of the same weights: what they tell then is told of temperatures.
 pub(crate) fn sweep(sweep: &Sweep) -> Vec<String> {
